@@ -1,0 +1,100 @@
+"""Reference distributions and the numbers that the protocol fixes.
+
+References are exact: integer weights over a common denominator (1024, 2, 6, 4, 20, 37), never rounded decimals.
+Everything else in the project takes these numbers from here.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A distribution over the outcomes 1..k, as integer weights.
+
+    `weights[i] / denominator` is the probability of outcome i + 1.
+    """
+
+    weights: tuple[int, ...]
+
+    @property
+    def denominator(self) -> int:
+        return sum(self.weights)
+
+    @property
+    def k(self) -> int:
+        """Number of outcomes."""
+        return len(self.weights)
+
+    @property
+    def fractions(self) -> tuple[Fraction, ...]:
+        return tuple(Fraction(w, self.denominator) for w in self.weights)
+
+    @property
+    def probabilities(self) -> tuple[float, ...]:
+        """Correctly rounded floats, shape (k,)."""
+        return tuple(w / self.denominator for w in self.weights)
+
+    @property
+    def mode(self) -> int:
+        """The most probable outcome, 1-based; the smallest one on a tie."""
+        return self.weights.index(max(self.weights)) + 1
+
+
+# Ten peg rows give eleven bins with probabilities C(10, i) / 1024.
+BINOMIAL_10 = Reference(tuple(math.comb(10, i) for i in range(11)))
+COIN = Reference((1, 1))
+DIE = Reference((1,) * 6)
+SUITS = Reference((1,) * 4)
+LOTTERY_20 = Reference((1,) * 20)
+# European wheel: 18 red, 18 black and one green pocket.
+ROULETTE_COLOUR = Reference((18, 18, 1))
+
+# Rollouts of a cell of the main study. The seed of a rollout is its index.
+N_ROLLOUTS = 32
+
+# Significance level of every verdict, before and after correction.
+ALPHA = 0.05
+# Cells with fewer valid rollouts are not tested: with three outcomes left no departure could be told from luck.
+MIN_VALID_FOR_TEST = 4
+
+# The published test: Monte Carlo chi-square with the add-one estimator of Hope (1968).
+CHI2_REPLICATES = 50_000
+CHI2_SEED = 0
+# Two statistics closer than this are a tie, and ties count towards p.
+CHI2_TIE_TOLERANCE = 1e-9
+
+# Bootstrap of mnTV (percentile, 95 %).
+BOOTSTRAP_REPLICATES = 50_000
+BOOTSTRAP_SEED = 0
+INTERVAL_LEVEL = 0.95
+
+# Simulation of a calibrated operator, which every leaderboard shows as its zero.
+CALIBRATED_REPLICATES = 50_000
+CALIBRATED_SEED = 0
+
+# Power: smallest contamination that the test sees with this probability, found to this precision.
+POWER_TARGET = 0.80
+POWER_NULL_REPLICATES = 50_000
+POWER_NULL_SEED = 0
+POWER_REPLICATES = 5_000
+POWER_SEED = 1
+POWER_EPSILON_TOLERANCE = 1e-3
+POWER_TABLE_N = (32, 16)
+POWER_CURVE_N = (8, 16, 24, 32)
+
+# Double pendulum: the release state measured from the conditioning frame, in degrees from the downward vertical.
+PENDULUM_ANGLES_DEG = (146.0, 215.0)
+PENDULUM_LENGTHS_M = (0.15, 0.82 * 0.15)
+GRAVITY = 9.81
+# What one frame cannot resolve: independent Gaussian noise on each release angle.
+PENDULUM_NOISE_DEG = 0.5
+PENDULUM_MEMBERS = 40_000
+PENDULUM_SEED = 0
+PENDULUM_RTOL = 1e-6
+PENDULUM_ATOL = 1e-9
+# P(left) must stay this close to one half over the range of the models' clip lengths, in seconds.
+PENDULUM_BAND = 0.05
+PENDULUM_BAND_FROM_S = 3.0
+PENDULUM_BAND_TO_S = 5.0

@@ -1,0 +1,96 @@
+"""Atomic writes and strict JSON: the only place where a file is replaced."""
+
+import json
+import math
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from errors import UserError
+
+# Written results keep this many significant digits: more would record the rounding of one processor's arithmetic.
+SIGNIFICANT_DIGITS = 10
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Replace `path` by `data` in one step; after a crash the old file or the new one is there, never a part.
+
+    Raises UserError when the folder or the file cannot be written.
+    """
+    temporary = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except OSError as error:
+        if temporary is not None and os.path.exists(temporary):
+            os.unlink(temporary)
+        raise UserError(f"{path}: cannot write: {error.strerror}; expected a writable folder") from error
+
+
+def write_text(path: Path, text: str) -> None:
+    """Replace `path` by UTF-8 text with LF line ends."""
+    write_bytes(path, text.encode("utf-8"))
+
+
+def json_text(value: Any) -> str:
+    """Canonical JSON: sorted keys, two spaces, final newline, floats at SIGNIFICANT_DIGITS; NaN is a ValueError."""
+    return json.dumps(_rounded(value), sort_keys=True, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Replace `path` by the canonical JSON of `value`."""
+    write_text(path, json_text(value))
+
+
+def read_json(path: Path, expected: str) -> Any:
+    """Parse one JSON file; `expected` says in a few words what it should have held.
+
+    Raises UserError for a file that is missing, unreadable, not UTF-8 or not JSON, and for duplicate keys or NaN.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise UserError(f"{path}: no such file; expected {expected}") from error
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path}: not UTF-8 text (byte {error.start}); expected {expected}") from error
+    except OSError as error:
+        raise UserError(f"{path}: cannot read: {error.strerror}; expected {expected}") from error
+    try:
+        return json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno} column {error.colno}"
+        raise UserError(f"{path}: not JSON at {where} ({error.msg}); expected {expected}") from error
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{path}: not usable JSON ({error}); expected {expected}") from error
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    keys = [key for key, _ in pairs]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise ValueError(f"key {key!r} stands twice in one object")
+    return dict(pairs)
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _rounded(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_rounded(item) for item in value]
+    if isinstance(value, bool) or value is None or isinstance(value, str | int):
+        return value
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError(f"{number} has no place in a result; store the state instead")
+    return float(f"{number:.{SIGNIFICANT_DIGITS}g}")
