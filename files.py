@@ -18,19 +18,20 @@ def write_bytes(path: Path, data: bytes) -> None:
 
     Raises UserError when the folder or the file cannot be written.
     """
-    temporary = None
+    side_file = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        side_file = Path(name)
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
+        side_file.chmod(0o644)
+        side_file.replace(path)
     except OSError as error:
-        if temporary is not None and os.path.exists(temporary):
-            os.unlink(temporary)
+        if side_file is not None:
+            side_file.unlink(missing_ok=True)
         raise UserError(f"{path}: cannot write: {error.strerror}; expected a writable folder") from error
 
 

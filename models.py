@@ -126,7 +126,14 @@ MODELS: dict[str, Model] = {model.key: model for model in _ALL}
 PUBLISHED: tuple[str, ...] = ("wan", "seedance", "happyhorse", "veo31", "runway45", "cosmos3_super")
 
 # Styles for models without an entry, in the order in which they are named.
-_FREE_STYLES = (("#000000", "X"), ("#7F7F7F", "*"), ("#8C510A", "<"), ("#542788", ">"), ("#B2182B", "p"), ("#1B7837", "h"))
+_FREE_STYLES = (
+    ("#000000", "X"),
+    ("#7F7F7F", "*"),
+    ("#8C510A", "<"),
+    ("#542788", ">"),
+    ("#B2182B", "p"),
+    ("#1B7837", "h"),
+)
 
 
 def resolve(keys: Sequence[str]) -> list[Model]:

@@ -71,7 +71,9 @@ def read_cell(analysis: Path, study: Study, scene: str, model: str) -> Cell:
     reason = _absent_reasons(analysis).get((study.key, scene, model))
     if reason is not None:
         if path.exists():
-            raise UserError(f"{path}: found, but {ABSENT_CELLS_FILE} lists this cell as absent; expected only one of them")
+            raise UserError(
+                f"{path}: found, but {ABSENT_CELLS_FILE} lists this cell as absent; expected only one of them"
+            )
         return Cell(study.key, scene, model, (None,) * study.n, absent_reason=reason)
     k = SCENES[scene].k
     data = read_json(path, f"the {study.n} outcomes of scene {study.scene_name(scene)}, model {model}")
@@ -145,7 +147,9 @@ def check_strays(analysis: Path, expected_models: Sequence[str]) -> list[str]:
         model = path.name.removeprefix(f"{scene}_").removesuffix("_bins.json")
         if scene is None or not model:
             known = ", ".join(SCENES)
-            raise UserError(f"{path}: belongs to no scene; expected {{scene}}_{{model}}_bins.json with scene one of {known}")
+            raise UserError(
+                f"{path}: belongs to no scene; expected {{scene}}_{{model}}_bins.json with scene one of {known}"
+            )
         further.add(model)
     return sorted(further)
 
@@ -168,14 +172,20 @@ def read_human_labels(path: Path) -> list[HumanLabel]:
         if not isinstance(scene, str) or scene not in SCENES:
             raise UserError(f"{path}: {where}: scene {_short(scene)}; expected one of {', '.join(SCENES)}")
         if not isinstance(model, str) or not model:
-            raise UserError(f"{path}: {where}: model {_short(model)}; expected a model key such as {next(iter(MODELS))}")
+            raise UserError(
+                f"{path}: {where}: model {_short(model)}; expected a model key such as {next(iter(MODELS))}"
+            )
         if not _is_int(seed) or not 0 <= seed < STUDIES["main"].n:
             raise UserError(f"{path}: {where}: seed {_short(seed)}; expected an integer 0..{STUDIES['main'].n - 1}")
         outcomes = SCENES[scene].outcomes
         if entry["label"] is not None and entry["label"] not in outcomes:
-            raise UserError(f"{path}: {where}: label {_short(entry['label'])}; expected null or one of {', '.join(outcomes)}")
+            raise UserError(
+                f"{path}: {where}: label {_short(entry['label'])}; expected null or one of {', '.join(outcomes)}"
+            )
         if (scene, model, seed) in seen:
-            raise UserError(f"{path}: {where}: scene {scene}, model {model}, seed {seed} is labelled twice; expected once")
+            raise UserError(
+                f"{path}: {where}: scene {scene}, model {model}, seed {seed} is labelled twice; expected once"
+            )
         seen.add((scene, model, seed))
         outcome = None if entry["label"] is None else outcomes.index(entry["label"]) + 1
         labels.append(HumanLabel(scene, model, seed, outcome))
@@ -205,7 +215,9 @@ def _absent_reasons(analysis: Path) -> dict[tuple[str, str, str], str]:
     for index, entry in enumerate(entries):
         _check_keys(path, entry, {"study", "scene", "model", "reason"}, set(), f"entry {index}")
         if entry["study"] not in STUDIES or entry["scene"] not in STUDIES[entry["study"]].scenes or not entry["reason"]:
-            raise UserError(f"{path}: entry {index} is {_short(entry)}; expected a study, one of its scenes, and a reason")
+            raise UserError(
+                f"{path}: entry {index} is {_short(entry)}; expected a study, one of its scenes, and a reason"
+            )
         reasons[entry["study"], entry["scene"], entry["model"]] = str(entry["reason"])
     return reasons
 

@@ -7,6 +7,7 @@ axis has length k; leading axes are replicates.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
@@ -54,7 +55,7 @@ class Interval:
 def cell_score(counts: Sequence[int], n: int, reference: Reference) -> CellScore:
     """Score one cell of `n` rollouts from the counts of its valid outcomes, shape (k,)."""
     n_valid = sum(counts)
-    if len(counts) != reference.k or min(counts) < 0 or not 0 < n or n_valid > n:
+    if len(counts) != reference.k or min(counts) < 0 or n < 1 or n_valid > n:
         raise ValueError(f"counts {tuple(counts)} do not fit {reference.k} outcomes and {n} rollouts")
     rho = n_valid / n
     if n_valid == 0:
@@ -71,7 +72,8 @@ def total_variation(counts: ArrayLike, reference: Reference) -> FloatArray:
     n = observed.sum(axis=-1, keepdims=True)
     with np.errstate(invalid="ignore"):
         difference = observed / n - np.asarray(reference.probabilities)
-    return 0.5 * np.abs(difference).sum(axis=-1)
+    tv: FloatArray = 0.5 * np.abs(difference).sum(axis=-1)
+    return tv
 
 
 @lru_cache(maxsize=4096)
@@ -88,7 +90,7 @@ def null_floor(reference: Reference, n: int) -> float:
     for weight in reference.weights:
         m = n * weight // denominator
         total += (m + 1) * math.comb(n, m + 1) * weight ** (m + 1) * (denominator - weight) ** (n - m)
-    return total / (n * denominator ** (n + 1))
+    return float(Fraction(total, n * denominator ** (n + 1)))
 
 
 def score_replicates(counts: IntArray, n: int, reference: Reference) -> FloatArray:
@@ -105,7 +107,8 @@ def chi2_statistic(counts: ArrayLike, reference: Reference) -> FloatArray:
     """Pearson's statistic sum_i (O_i - n p_i)^2 / (n p_i) over the last axis."""
     observed = np.asarray(counts, dtype=np.float64)
     expected = observed.sum(axis=-1, keepdims=True) * np.asarray(reference.probabilities)
-    return ((observed - expected) ** 2 / expected).sum(axis=-1)
+    statistic: FloatArray = ((observed - expected) ** 2 / expected).sum(axis=-1)
+    return statistic
 
 
 def null_counts(reference: Reference, n: int, replicates: int, rng: np.random.Generator) -> IntArray:

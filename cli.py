@@ -1,0 +1,107 @@
+"""What the command lines of all scripts share: options, checks of their values, and how errors reach a person."""
+
+import argparse
+import functools
+import re
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from errors import UserError
+from models import PUBLISHED
+from paths import ANALYSIS
+from scenes import SCENES
+
+# A model's key becomes part of file names, so it must not be able to leave its folder or look like an option.
+_MODEL_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse whose errors are UserErrors: one line, exit 2; options are never guessed from a prefix."""
+
+    def __init__(self, doc: str | None, **kwargs: Any) -> None:
+        super().__init__(
+            description=doc, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **kwargs
+        )
+
+    def error(self, message: str) -> NoReturn:
+        raise UserError(f"{message} (see --help)")
+
+
+def parser(doc: str | None, *, scenes: bool = True, models: bool = True) -> Parser:
+    """Options of an analysis script: --analysis, and where they make sense --scene, --model and --models."""
+    options = Parser(doc)
+    options.add_argument(
+        "--analysis",
+        type=Path,
+        default=ANALYSIS,
+        metavar="DIR",
+        help="folder of the outcome files; results go into its results/, tables/ and figures/",
+    )
+    if scenes:
+        options.add_argument(
+            "--scene",
+            nargs="+",
+            default=[],
+            metavar="SCENE",
+            help=f"only these scenes: print their rows, write nothing ({', '.join(SCENES)})",
+        )
+    if models:
+        options.add_argument(
+            "--model", nargs="+", default=[], metavar="MODEL", help="only these models: print their rows, write nothing"
+        )
+        options.add_argument(
+            "--models",
+            nargs="+",
+            default=[],
+            metavar="MODEL",
+            help="evaluate these further models beside the published six; each needs its nine outcome files",
+        )
+    return options
+
+
+def selected_scenes(args: argparse.Namespace) -> list[str]:
+    """The scenes asked for, in display order; all of them when none was named."""
+    for scene in args.scene:
+        if scene not in SCENES:
+            raise UserError(f"--scene {scene}: unknown scene; expected one of {', '.join(SCENES)}")
+    return [scene for scene in SCENES if not args.scene or scene in args.scene]
+
+
+def selected_models(args: argparse.Namespace) -> list[str]:
+    """The models asked for: the published six and the further ones, or only those of --model."""
+    for model in (*args.models, *args.model):
+        check_model_key(model)
+    every = list(dict.fromkeys((*PUBLISHED, *args.models, *args.model)))
+    return [model for model in every if not args.model or model in args.model]
+
+
+def is_selection(args: argparse.Namespace) -> bool:
+    """Whether only a part was asked for, which is printed and never written over the whole."""
+    return bool(getattr(args, "scene", None) or getattr(args, "model", None))
+
+
+def check_model_key(model: str) -> str:
+    """The key itself, if it can stand in a file name. Raises UserError otherwise."""
+    if not _MODEL_KEY.fullmatch(model):
+        raise UserError(f"model {model!r}: not a usable key; expected letters, digits, '_', '-' or '.', at most 64")
+    return model
+
+
+def command(main: Callable[[Sequence[str] | None], int]) -> Callable[[Sequence[str] | None], int]:
+    """Let `main` raise UserError: its message goes to stderr in one line and the exit code is 2."""
+
+    @functools.wraps(main)
+    def run(argv: Sequence[str] | None = None) -> int:
+        try:
+            return main(argv)
+        except UserError as error:
+            message = " ".join(str(error).split())
+            print(f"{Path(main.__code__.co_filename).name}: {message}", file=sys.stderr)
+            return 2
+        except KeyboardInterrupt:
+            print(f"{Path(main.__code__.co_filename).name}: interrupted", file=sys.stderr)
+            return 130
+
+    return run

@@ -1,0 +1,81 @@
+"""The look of every figure, and saving it so that the same numbers give the same bytes."""
+
+import io
+from collections.abc import Sequence
+from typing import Any
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+# Inches: a column and a page of a two-column paper. Text sizes below are what is legible there without scaling.
+COLUMN_WIDTH = 3.4
+PAGE_WIDTH = 7.0
+
+INK = "#222222"
+MUTED = "#6B6B6B"
+GRID = "#DDDDDD"
+BAND = "#E3E7EE"
+# The pair of the distribution plots: what a model did, what physics says. Okabe and Ito's blue and orange.
+EMPIRICAL = "#0072B2"
+REFERENCE = "#E69F00"
+
+PNG_DPI = 200
+
+_STYLE = {
+    "font.family": "DejaVu Sans",
+    "font.size": 7.5,
+    "axes.titlesize": 8.5,
+    "axes.labelsize": 8,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "legend.fontsize": 7,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": MUTED,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "axes.linewidth": 0.6,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": False,
+    "grid.color": GRID,
+    "grid.linewidth": 0.5,
+    "axes.axisbelow": True,
+    "legend.frameon": False,
+    "lines.linewidth": 1.2,
+    "pdf.fonttype": 42,
+    "savefig.facecolor": "white",
+}
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure of this size in inches, in the project's style, laid out without overlap."""
+    matplotlib.rcParams.update(_STYLE)
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def axes_grid(figure: Figure, rows: int, columns: int, **kwargs: Any) -> list[Axes]:
+    """rows x columns axes, row by row."""
+    return list(figure.subplots(rows, columns, squeeze=False, **kwargs).ravel())
+
+
+def render(figure: Figure) -> dict[str, bytes]:
+    """The figure as {"pdf": ..., "png": ...}, without dates or version numbers in the files."""
+    files = {}
+    for kind, metadata in (
+        ("pdf", {"CreationDate": None, "Producer": None, "Creator": None}),
+        ("png", {"Software": None}),
+    ):
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format=kind, dpi=PNG_DPI, metadata=metadata)
+        files[kind] = buffer.getvalue()
+    return files
+
+
+def hide_unused(axes: Sequence[Axes], used: int) -> None:
+    """Take the axes from index `used` on out of the figure."""
+    for ax in axes[used:]:
+        ax.set_axis_off()

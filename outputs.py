@@ -1,0 +1,77 @@
+"""Where a script's results, tables and figures go: analysis/results, analysis/tables, analysis/figures.
+
+The stem of what a script writes is the script's own, without a leading compute_ or make_.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from errors import UserError
+from files import json_text, read_json, write_bytes
+from tables import Table, latex, markdown
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def stem_of(script: str) -> str:
+    """compute_chi2.py -> chi2."""
+    return Path(script).stem.removeprefix("compute_").removeprefix("make_")
+
+
+class Outputs:
+    """Collects what one run makes and writes it at the end, so that a failing run leaves nothing behind.
+
+    script: the script's __file__. With `print_only` (a selection was asked for) tables are printed and nothing written.
+    """
+
+    def __init__(self, analysis: Path, script: str, *, print_only: bool = False) -> None:
+        if not analysis.is_dir():
+            raise UserError(f"{analysis}: no such folder; expected the folder of the outcome files")
+        self.analysis = analysis
+        self.stem = stem_of(script)
+        self.print_only = print_only
+        self._files: dict[Path, bytes] = {}
+        self._printed: list[str] = []
+
+    def results(self, value: Mapping[str, Any]) -> None:
+        """The machine-readable results, at results/{stem}.json."""
+        self._files[self.analysis / "results" / f"{self.stem}.json"] = json_text(value).encode()
+
+    def table(self, table: Table, suffix: str = "") -> None:
+        """One table, printed, and written at tables/{stem}{suffix}.md and .tex."""
+        text = markdown(table)
+        self._printed.append(text)
+        base = self.analysis / "tables" / f"{self.stem}{suffix}"
+        self._files[base.with_suffix(".md")] = text.encode()
+        self._files[base.with_suffix(".tex")] = latex(table, f"{self.stem}{suffix}").encode()
+
+    def figure(self, figure: "Figure", suffix: str = "") -> None:
+        """One figure at figures/{stem}{suffix}.pdf and .png."""
+        if self.print_only:
+            return
+        # Imported here: scripts without a figure need not load the plotting library.
+        from figures import render
+
+        for kind, data in render(figure).items():
+            self._files[self.analysis / "figures" / f"{self.stem}{suffix}.{kind}"] = data
+
+    def finish(self) -> None:
+        """Print the tables, then write every file (or, for a selection, say that none was written)."""
+        print("\n".join(self._printed), end="")
+        if self.print_only:
+            print("\n(a selection: nothing written)")
+            return
+        for path, data in self._files.items():
+            write_bytes(path, data)
+        folders = sorted({f"{path.parent.name}/" for path in self._files})
+        print(f"\nwrote {len(self._files)} files {self.stem}* to {', '.join(folders)} of {self.analysis.name}/")
+
+
+def read_results(analysis: Path, script: str) -> Any:
+    """The results that another stage wrote. Raises UserError naming the script to run when they are not there."""
+    path = analysis / "results" / f"{stem_of(script)}.json"
+    if not path.exists():
+        raise UserError(f"{path}: no such file; expected the results of {script}: run it first")
+    return read_json(path, f"the results of {script}")

@@ -1,0 +1,178 @@
+"""One table, two renderings: Markdown for a browser, LaTeX for a stock article (no package needed)."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+# Every character beyond ASCII that a table may hold, and the LaTeX of it. Another one is an error, not a broken file.
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": "$<$",
+    ">": "$>$",
+    "|": "$|$",
+    "“": "``",
+    "”": "''",
+    '"': "''",
+    "—": "---",
+    "–": "--",
+    "−": "$-$",
+    "±": r"$\pm$",
+    "×": r"$\times$",
+    "→": r"$\rightarrow$",
+    "≤": r"$\leq$",
+    "≥": r"$\geq$",
+    "≈": r"$\approx$",
+    "†": r"$^\dagger$",
+    "‡": r"$^\ddagger$",
+    "★": r"$^\ast$",
+    "²": "$^2$",
+    "₀": "$_0$",
+    "α": r"$\alpha$",
+    "ε": r"$\varepsilon$",
+    "κ": r"$\kappa$",
+    "ρ": r"$\rho$",
+    "χ": r"$\chi$",
+    "↓": r"$\downarrow$",
+    "↑": r"$\uparrow$",
+}
+
+DASH = "—"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """The text of one table cell and how it is set."""
+
+    text: str
+    bold: bool = False
+    italic: bool = False
+
+
+@dataclass(frozen=True)
+class Column:
+    header: str
+    align: Literal["l", "r", "c"] = "r"
+
+
+@dataclass(frozen=True)
+class Group:
+    """A row that heads those below it."""
+
+    title: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """A caption, columns, rows of entries (or groups), and notes below. Plain text is escaped in each rendering."""
+
+    caption: str
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Entry | str] | Group]
+    notes: Sequence[str] = field(default_factory=tuple)
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            if not isinstance(row, Group) and len(row) != len(self.columns):
+                raise ValueError(f"a row of {len(row)} entries in a table of {len(self.columns)} columns: {row}")
+
+
+def markdown(table: Table) -> str:
+    """GitHub-flavoured Markdown, ending in a newline."""
+    marks = {"l": ":---", "r": "---:", "c": ":---:"}
+    lines = [
+        f"**{_md(table.caption)}**",
+        "",
+        _md_row(column.header for column in table.columns),
+        _md_row(marks[column.align] for column in table.columns),
+    ]
+    for row in table.rows:
+        if isinstance(row, Group):
+            lines.append(_md_row([f"*{_md(row.title)}*"] + [""] * (len(table.columns) - 1)))
+        else:
+            lines.append(_md_row(_md_entry(entry) for entry in row))
+    for note in table.notes:
+        lines += ["", _md(note)]
+    return "\n".join(lines) + "\n"
+
+
+def latex(table: Table, label: str) -> str:
+    """A table environment that compiles in a stock article, ending in a newline."""
+    width = len(table.columns)
+    lines = [
+        r"\begin{table}[t]",
+        r"\centering",
+        rf"\caption{{{latex_text(table.caption)}}}",
+        rf"\label{{tab:{label}}}",
+        r"\small",
+        r"\setlength{\tabcolsep}{4pt}",
+        rf"\begin{{tabular}}{{{''.join(column.align for column in table.columns)}}}",
+        r"\hline",
+        " & ".join(latex_text(column.header) for column in table.columns) + r" \\",
+        r"\hline",
+    ]
+    for row in table.rows:
+        if isinstance(row, Group):
+            lines.append(rf"\multicolumn{{{width}}}{{l}}{{\textit{{{latex_text(row.title)}}}}} \\")
+        else:
+            lines.append(" & ".join(_latex_entry(entry) for entry in row) + r" \\")
+    lines += [r"\hline", r"\end{tabular}"]
+    for note in table.notes:
+        lines += ["", rf"\par\smallskip\footnotesize {latex_text(note)}"]
+    lines.append(r"\end{table}")
+    return "\n".join(lines) + "\n"
+
+
+def latex_text(text: str) -> str:
+    """Plain text with every special character set in LaTeX. Raises ValueError for one without a known setting."""
+    unknown = sorted({c for c in text if ord(c) > 126 and c not in _LATEX})
+    if unknown:
+        raise ValueError(f"no LaTeX for {unknown} in {text!r}; add it to tables._LATEX")
+    return "".join(_LATEX.get(c, c) for c in text)
+
+
+def fixed(value: float, digits: int) -> str:
+    """`value` with `digits` decimals; a value that rounds to zero has no sign."""
+    text = f"{value:.{digits}f}"
+    return text.lstrip("-") if float(text) == 0 else text
+
+
+def p_text(p: float) -> str:
+    """A p-value as the paper prints it: three decimals, or <0.001."""
+    return "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def range_text(low: float, high: float, digits: int = 2) -> str:
+    return f"[{fixed(low, digits)}, {fixed(high, digits)}]"
+
+
+def _md(text: str) -> str:
+    return text.replace("|", r"\|")
+
+
+def _md_row(entries: Iterable[str]) -> str:
+    return "| " + " | ".join(entries) + " |"
+
+
+def _md_entry(entry: Entry | str) -> str:
+    if isinstance(entry, str):
+        return _md(entry)
+    mark = "**" * entry.bold + "*" * entry.italic
+    return f"{mark}{_md(entry.text)}{mark[::-1]}"
+
+
+def _latex_entry(entry: Entry | str) -> str:
+    if isinstance(entry, str):
+        return latex_text(entry)
+    text = latex_text(entry.text)
+    if entry.italic:
+        text = rf"\textit{{{text}}}"
+    return rf"\textbf{{{text}}}" if entry.bold else text
