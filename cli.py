@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 from errors import UserError
 from models import PUBLISHED
@@ -89,7 +89,13 @@ def check_model_key(model: str) -> str:
     return model
 
 
-def command(main: Callable[[Sequence[str] | None], int]) -> Callable[[Sequence[str] | None], int]:
+class Main(Protocol):
+    """A script's main: arguments (None: those of the process) -> exit code."""
+
+    def __call__(self, argv: Sequence[str] | None = None) -> int: ...
+
+
+def command(main: Callable[[Sequence[str] | None], int]) -> Main:
     """Let `main` raise UserError: its message goes to stderr in one line and the exit code is 2."""
 
     @functools.wraps(main)

@@ -6,6 +6,7 @@ exist, needs no entry; it is then shown under its key, in the next free style.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -13,6 +14,7 @@ class Model:
     """One image-to-video generator under one fixed setting.
 
     replicate_id: owner/name at Replicate, or None for a model that is run elsewhere.
+    local_id: owner/name of the weights of a model that is run on one's own machine.
     frame_field: name of the input that takes the conditioning frame.
     inputs: what we set, besides prompt, seed and frame.
     api_defaults: what the service documented as its defaults on 2026-07-10, for the parameters it exposes.
@@ -26,14 +28,23 @@ class Model:
     marker: str
     short_name: str = ""
     replicate_id: str | None = None
+    local_id: str | None = None
     frame_field: str = "image"
-    inputs: Mapping[str, object] = field(default_factory=dict)
-    api_defaults: Mapping[str, object] = field(default_factory=dict)
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    api_defaults: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
         """The name for narrow columns."""
         return self.short_name or self.name
+
+    @property
+    def duration_s(self) -> float | None:
+        """Length of a clip in seconds: set directly, or by frames and frame rate; None when neither is known."""
+        if "num_frames" in self.inputs:
+            return float(self.inputs["num_frames"]) / float(self.inputs["fps"])
+        duration = self.inputs.get("duration")
+        return None if duration is None else float(duration)
 
 
 _ALL = (
@@ -97,6 +108,7 @@ _ALL = (
         short_name="Cosmos3",
         colour="#56B4E9",
         marker="P",
+        local_id="nvidia/Cosmos3-Super",
         # Run on one's own machine; cosmos/ holds the generator. The negative prompt is the pipeline library's own.
         inputs={
             "num_frames": 121,
