@@ -6,8 +6,8 @@ Reads   analysis/human_labels.json (or FILE), and analysis/{scene}_{model}_bins.
 Writes  analysis/results/validate_extraction.json, analysis/tables/validate_extraction.{md,tex}
 Free: needs no key and no network.
 
-A label is joined to the judge's outcome by scene, model and seed. "Null" is an unscorable rollout, and is an answer like
-any other: both may agree on it.
+A label is joined to the judge's outcome by scene, model and seed. "Null" is an unscorable rollout, an answer like any
+other: both may agree on it.
 """
 
 import sys
@@ -122,9 +122,9 @@ def table_8(rows: dict[str, dict[str, Any]]) -> Table:
         columns,
         lines,
         [
-            "False null: the judge saw no outcome where the person did; of the rollouts with an outcome. Missed null: the "
-            "reverse; of those without. Wrong label: both saw an outcome and differ; of the rollouts where both did. "
-            f"{DASH} no such rollout."
+            "False null: the judge saw no outcome where the person did; of the rollouts with an outcome. Missed null: "
+            "the reverse; of those without. Wrong label: both saw an outcome and differ; of the rollouts where both "
+            f"did. {DASH} no such rollout."
         ],
     )
 
