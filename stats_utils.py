@@ -149,6 +149,16 @@ def clopper_pearson(successes: int, trials: int, level: float) -> Interval:
     return Interval(low, high, level, "Clopper-Pearson")
 
 
+def binomial_range(n: int, p: float, level: float) -> tuple[int, int]:
+    """Central range of a Binomial(n, p) count: the quantiles (1 - level) / 2 and (1 + level) / 2, where a quantile is
+    the smallest count whose distribution function reaches it."""
+    pmf = [math.comb(n, x) * p**x * (1 - p) ** (n - x) for x in range(n + 1)]
+    cdf = np.cumsum(pmf)
+    tail = (1 - level) / 2
+    low, high = np.searchsorted(cdf, [tail, 1 - tail])
+    return int(low), min(int(high), n)
+
+
 def impute_best(counts: Sequence[int], nulls: int, reference: Reference) -> tuple[int, ...]:
     """Counts after each null went, one by one, to the bin with the largest deficit p_i - counts_i / N; ties to the
     first bin. This minimises TV over the full N (CaliBench, appendix E). Deficits are compared in integers."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Literal
 
 # Every character beyond ASCII that a table may hold, and the LaTeX of it. Another one is an error, not a broken file.
@@ -59,8 +60,11 @@ class Entry:
 
 @dataclass(frozen=True)
 class Column:
+    """`group` stands above the headers of neighbouring columns that share it."""
+
     header: str
     align: Literal["l", "r", "c"] = "r"
+    group: str = ""
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,7 @@ def markdown(table: Table) -> str:
     lines = [
         f"**{_md(table.caption)}**",
         "",
-        _md_row(column.header for column in table.columns),
+        _md_row(_md(f"{column.group} {column.header}".strip()) for column in table.columns),
         _md_row(marks[column.align] for column in table.columns),
     ]
     for row in table.rows:
@@ -116,6 +120,7 @@ def latex(table: Table, label: str) -> str:
         r"\setlength{\tabcolsep}{4pt}",
         rf"\begin{{tabular}}{{{''.join(column.align for column in table.columns)}}}",
         r"\hline",
+        *_latex_groups(table.columns),
         " & ".join(latex_text(column.header) for column in table.columns) + r" \\",
         r"\hline",
     ]
@@ -167,6 +172,13 @@ def _md_entry(entry: Entry | str) -> str:
         return _md(entry)
     mark = "**" * entry.bold + "*" * entry.italic
     return f"{mark}{_md(entry.text)}{mark[::-1]}"
+
+
+def _latex_groups(columns: Sequence[Column]) -> list[str]:
+    if not any(column.group for column in columns):
+        return []
+    spans = [(group, len(list(members))) for group, members in groupby(columns, key=lambda column: column.group)]
+    return [" & ".join(rf"\multicolumn{{{n}}}{{c}}{{{latex_text(group)}}}" for group, n in spans) + r" \\"]
 
 
 def _latex_entry(entry: Entry | str) -> str:

@@ -1,0 +1,152 @@
+"""Tables 2 and 4: scorability, total variation and score of every cell, and mnTV of every model.
+
+    python compute_tv_band.py [--models MINE] [--scene dice --model wan] [--analysis DIR]
+
+Reads   analysis/{scene}_{model}_bins.json
+Writes  analysis/results/tv_band.json, analysis/tables/tv_band.{md,tex} (Table 2), tv_band_score.{md,tex} (Table 4)
+Free: needs no key and no network.
+"""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+import cli
+import records
+from constants import (
+    CALIBRATED_REPLICATES,
+    CALIBRATED_SEED,
+    INTERVAL_LEVEL,
+    MIN_VALID_FOR_TEST,
+    N_ROLLOUTS,
+)
+from exact_multinomial import null_band
+from grid_table import grid_table
+from models import Model, resolve
+from outputs import Outputs
+from scenes import SCENES, Scene
+from stats_utils import cell_score, null_counts, score_replicates
+from tables import DASH, Entry, Table, fixed, range_text
+
+
+@cli.command
+def main(argv: Sequence[str] | None = None) -> int:
+    args = cli.parser(__doc__).parse_args(argv)
+    scenes, models = cli.selected_scenes(args), cli.selected_models(args)
+    outputs = Outputs(args.analysis, __file__, print_only=cli.is_selection(args))
+    cells = records.read_study(args.analysis, "main", scenes, models)
+    grid = {scene: {model: cell_result(cells[scene, model]) for model in models} for scene in scenes}
+    results: dict[str, Any] = {"cells": grid}
+    # A mean over fewer than the nine scenes is another quantity, so a selection of scenes shows none.
+    if scenes == list(SCENES):
+        results["mntv"] = {model: float(np.mean([grid[scene][model]["score"] for scene in scenes])) for model in models}
+        results["calibrated_operator"] = calibrated_operator()
+    outputs.results(results)
+    outputs.table(table_2(results, resolve(models)))
+    outputs.table(table_4(results, resolve(models)), "_score")
+    outputs.finish()
+    return 0
+
+
+def cell_result(cell: records.Cell) -> dict[str, Any]:
+    """The scored cell, its note, and the central null band of TV at its own n_valid."""
+    reference = SCENES[cell.scene].reference
+    result = asdict(cell_score(cell.counts, cell.n, reference))
+    if cell.n_valid == 0:
+        return result | {"note": "none_valid", "null_band": None}
+    band = null_band(reference, cell.n_valid, "tv", INTERVAL_LEVEL)
+    note = "dagger" if cell.n_valid < MIN_VALID_FOR_TEST else ""
+    return result | {"note": note, "null_band": [band.low, band.high]}
+
+
+def calibrated_operator() -> dict[str, Any]:
+    """mnTV of a model that draws every scene from its reference, all of it scorable: mean and central band.
+
+    Simulated as published (CaliBench, appendix A); one generator serves the scenes in display order.
+    """
+    rng = np.random.default_rng(CALIBRATED_SEED)
+    scores = [
+        score_replicates(
+            null_counts(scene.reference, N_ROLLOUTS, CALIBRATED_REPLICATES, rng), N_ROLLOUTS, scene.reference
+        )
+        for scene in SCENES.values()
+    ]
+    mntv = np.mean(scores, axis=0)
+    tail = (1 - INTERVAL_LEVEL) / 2
+    low, median, high = np.quantile(mntv, [tail, 0.5, 1 - tail])
+    return {
+        "mean": mntv.mean(),
+        "median": median,
+        "low": low,
+        "high": high,
+        "level": INTERVAL_LEVEL,
+        "replicates": CALIBRATED_REPLICATES,
+    }
+
+
+def table_2(results: dict[str, Any], models: list[Model]) -> Table:
+    """Scorability and TV of each cell, mnTV below; the lowest TV of a scene among tested cells is bold."""
+    grid = results["cells"]
+    lowest = {
+        scene: min((cell["tv"] for cell in row.values() if not cell["note"]), default=None) for scene, row in grid.items()
+    }
+
+    def entries(scene: Scene, model: Model) -> list[Entry | str]:
+        cell = grid[scene.key][model.key]
+        if cell["note"] == "none_valid":
+            return [fixed(cell["rho"], 2), DASH]
+        best = not cell["note"] and np.isclose(cell["tv"], lowest[scene.key], atol=1e-12)
+        return [fixed(cell["rho"], 2), Entry(fixed(cell["tv"], 2) + "†" * (cell["note"] == "dagger"), bold=bool(best))]
+
+    footer, notes = [], []
+    if "mntv" in results:
+        best_mntv = min(results["mntv"].values())
+        row: list[Entry | str] = ["mnTV ↓"]
+        for model in models:
+            value = results["mntv"][model.key]
+            row += ["", Entry(fixed(value, 2), bold=value == best_mntv)]
+        footer.append(row)
+        operator = results["calibrated_operator"]
+        notes.append(
+            f"A perfectly calibrated, fully scorable operator has mnTV {fixed(operator['mean'], 2)} on average, and in "
+            f"95 % of {operator['replicates']:,} simulations within {range_text(operator['low'], operator['high'])}."
+        )
+    return grid_table(
+        "Scorability ρ and total variation TV from the reference, on the valid rollouts (lower TV is better).",
+        list(grid),
+        models,
+        entries,
+        quantities=("ρ", "TV"),
+        footer=footer,
+        notes=[f"† at most {MIN_VALID_FOR_TEST - 1} valid rollouts; {DASH} none. Bold: lowest TV of the scene.", *notes],
+    )
+
+
+def table_4(results: dict[str, Any], models: list[Model]) -> Table:
+    """Score of each cell, mnTV below; the lowest of each row is bold."""
+    grid = results["cells"]
+
+    def row_entries(values: dict[str, float]) -> dict[str, Entry]:
+        best = min(values.values())
+        return {m: Entry(fixed(v, 2), bold=bool(np.isclose(v, best, atol=1e-12))) for m, v in values.items()}
+
+    rows = {scene: row_entries({m: cell["score"] for m, cell in row.items()}) for scene, row in grid.items()}
+    footer = []
+    if "mntv" in results:
+        best = row_entries(results["mntv"])
+        footer = [["mnTV ↓", *(best[model.key] for model in models)]]
+    return grid_table(
+        "Score of each cell, (1 − ρ) + ρ × excess, and its mean mnTV. Lower is better, 1 is the worst.",
+        list(grid),
+        models,
+        lambda scene, model: [rows[scene.key][model.key]],
+        footer=footer,
+        notes=["A score below 0 is a cell closer to its reference than sampling noise is on average."],
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

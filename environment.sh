@@ -1,0 +1,34 @@
+# Sourced by run_pipeline.sh and run_tests.sh: a virtual environment that holds exactly the pinned requirements.
+#
+#   use_environment requirements.txt [requirements-dev.txt]
+#
+# Sets PYTHON. The environment is .venv beside this file, or the folder that VENV names. What was installed last is kept
+# beside the interpreter; as long as it equals the requirements, nothing is installed and no network is used.
+
+use_environment() {
+    local root venv wanted installed candidate
+    root="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+    venv="${VENV:-$root/.venv}"
+    PYTHON="$venv/bin/python"
+    if ! "$PYTHON" -m pip --version >/dev/null 2>&1; then
+        for candidate in python3 python3.14 python3.13 python3.12 python3.11; do
+            if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+                echo "making a virtual environment with $("$candidate" --version)"
+                "$candidate" -m venv --clear "$venv" || return 1
+                break
+            fi
+        done
+        if ! [ -x "$PYTHON" ]; then
+            echo "${0##*/}: no Python 3.11 or newer found; expected python3 on the PATH" >&2
+            return 2
+        fi
+    fi
+    for wanted in "$@"; do
+        installed="$venv/$wanted.installed"
+        if ! cmp -s "$root/$wanted" "$installed"; then
+            echo "installing $wanted"
+            "$PYTHON" -m pip install --quiet --disable-pip-version-check -r "$root/$wanted" || return 1
+            cp "$root/$wanted" "$installed"
+        fi
+    done
+}

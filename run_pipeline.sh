@@ -1,0 +1,143 @@
+#!/usr/bin/env bash
+# Everything published, recomputed from the committed outcomes, compared with the paper, and drawn.
+#
+#   ./run_pipeline.sh                     all stages in order
+#   ./run_pipeline.sh --list              what there is
+#   ./run_pipeline.sh --only STAGE        one stage
+#   ./run_pipeline.sh --from STAGE        this stage and those after it
+#   ./run_pipeline.sh --skip STAGE        all but this stage (may be given again)
+#   ./run_pipeline.sh --models NAME...    evaluate further models beside the published six (give it last)
+#
+# Makes its own environment the first time. Stops at the first failing stage, names it, and exits non-zero.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+# name | command | what it makes | options (models: takes --models; show: its output is shown; key NAME: needs that key)
+STAGES=(
+    "generate_rollouts|generate_rollouts.py|videos of further models|models only key REPLICATE_API_TOKEN"
+    "extract_bin|extract_bin.py|outcomes of further models, read by the judge|models only key GEMINI_API_KEY"
+    "config_table|make_config_table.py|Table 1: generation settings|"
+    "rollouts|analyze_rollouts.py|Figures 4 and 6-12: distributions|models"
+    "tv_band|compute_tv_band.py|Tables 2 and 4: scorability, TV, score, mnTV|models"
+    "mntv_ci|compute_mntv_ci.py|intervals on mnTV, paired differences|models"
+    "chi2|compute_chi2.py|Tables 3 and 6: tests, published and exact|models"
+    "sequential|compute_sequential.py|anytime-valid verdicts|models"
+    "mcar_sensitivity|compute_mcar_sensitivity.py|Table 7: missing-outcome bounds|models"
+    "power_chi2|power_chi2.py|Table 5 and Figure 13: detectability|"
+    "validate_extraction|validate_extraction.py|Table 8: the judge against hand labels|"
+    "seedance_ablation|make_seedance_ablation.py|Table 9: resolution|"
+    "dur5s|recompute_dur5s.py|Table 10: duration|"
+    "dice_ablations|make_dice_ablation_figures.py|Tables 11 and 12, Figures 14 and 15|"
+    "scatter_grid|make_scatter_grid.py|Figure 5: scorability against TV|models"
+    "rollout_examples|make_rollout_examples.py|Figure 3: frame strips|"
+    "pendulum|verify_pendulum_v3.py|the pendulum's reference, by integration|"
+    "interval_coverage|study_interval_coverage.py|coverage of the intervals|"
+    "compare_with_paper|compare_with_paper.py|every published figure against the recomputed one|show"
+    "results|make_results.py|analysis/RESULTS.md|models show"
+)
+
+usage_error() {
+    echo "run_pipeline.sh: $1; expected --list, --only STAGE, --from STAGE, --skip STAGE or --models NAME..." >&2
+    exit 2
+}
+
+check_stage() {
+    local stage
+    for stage in "${STAGES[@]}"; do
+        [ "${stage%%|*}" = "$1" ] && return
+    done
+    echo "run_pipeline.sh: unknown stage '$1'; expected one of those that --list shows" >&2
+    exit 2
+}
+
+list=false only="" from="" skipped=" " models=()
+while [ $# -gt 0 ]; do
+    case "$1" in
+    --list) list=true ;;
+    --only | --from | --skip)
+        [ $# -ge 2 ] || usage_error "$1 without a stage"
+        check_stage "$2"
+        case "$1" in
+        --only) only="$2" ;;
+        --from) from="$2" ;;
+        --skip) skipped="$skipped$2 " ;;
+        esac
+        shift
+        ;;
+    --models)
+        shift
+        while [ $# -gt 0 ] && [ "${1#--}" = "$1" ]; do
+            models+=("$1")
+            shift
+        done
+        [ ${#models[@]} -gt 0 ] || usage_error "--models without a name"
+        continue
+        ;;
+    -h | --help)
+        sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p;}' "$0"
+        exit 0
+        ;;
+    *) usage_error "unknown argument '$1'" ;;
+    esac
+    shift
+done
+
+if $list; then
+    for stage in "${STAGES[@]}"; do
+        IFS='|' read -r name command makes _ <<<"$stage"
+        printf '%-20s %-32s %s\n' "$name" "$command" "$makes"
+    done
+    exit 0
+fi
+
+source ./environment.sh
+use_environment requirements.txt
+log="$(mktemp)"
+trap 'rm -f "$log"' EXIT
+
+now() { echo "${EPOCHREALTIME:-$SECONDS}"; }
+since() { awk -v a="$1" -v b="$(now)" 'BEGIN { printf "%.1f s", b - a }'; }
+
+# Why a stage is not run, or nothing.
+reason_to_skip() {
+    local name="$1" script="$2" options=" $3 " key
+    [ -f "$script" ] || { echo "there is no $script" && return; }
+    [[ "$skipped" != *" $name "* ]] || { echo "as asked" && return; }
+    if [[ "$options" == *" key "* ]]; then
+        key="${options##* key }" && key="${key%% *}"
+        [ -n "${!key:-}" ] || { echo "$key is not set" && return; }
+        [ ${#models[@]} -gt 0 ] || echo "every published cell has its outcomes; name further models with --models"
+    fi
+}
+
+started="$(now)"
+waiting="$from"
+for stage in "${STAGES[@]}"; do
+    IFS='|' read -r name script makes options <<<"$stage"
+    [ -z "$only" ] || [ "$only" = "$name" ] || continue
+    [ "$waiting" = "$name" ] && waiting=""
+    [ -z "$waiting" ] || continue
+    why="$(reason_to_skip "$name" "$script" "$options")"
+    if [ -n "$why" ]; then
+        printf '%-20s skipped: %s\n' "$name" "$why"
+        continue
+    fi
+    arguments=()
+    if [ ${#models[@]} -gt 0 ]; then
+        case " $options " in
+        *" models only "*) arguments=(--model "${models[@]}") ;;
+        *" models "*) arguments=(--models "${models[@]}") ;;
+        esac
+    fi
+    begun="$(now)"
+    code=0
+    "$PYTHON" "$script" ${arguments[@]+"${arguments[@]}"} >"$log" || code=$?
+    if [ "$code" -ne 0 ]; then
+        tail -n 30 "$log"
+        echo "run_pipeline.sh: stage $name failed ($script, exit $code)" >&2
+        exit "$code"
+    fi
+    printf '%-20s %-62s %s\n' "$name" "$makes" "$(since "$begun")"
+    [[ " $options " != *" show "* ]] || sed 's/^/    /' "$log"
+done
+printf 'done in %s: open analysis/RESULTS.md\n' "$(since "$started")"
