@@ -65,6 +65,9 @@ CHI2_SEED = 0
 # Two statistics closer than this are a tie, and ties count towards p.
 CHI2_TIE_TOLERANCE = 1e-9
 
+# The exact null distribution is computed up to this bound on its work, counted in states moved; see exact_multinomial.py.
+EXACT_MAX_WORK = 50_000_000
+
 # Bootstrap of mnTV (percentile, 95 %).
 BOOTSTRAP_REPLICATES = 50_000
 BOOTSTRAP_SEED = 0
@@ -98,3 +101,9 @@ PENDULUM_ATOL = 1e-9
 PENDULUM_BAND = 0.05
 PENDULUM_BAND_FROM_S = 3.0
 PENDULUM_BAND_TO_S = 5.0
+
+# Simulated world models. Width and height of their clips, and of the conditioning frames, in pixels.
+SIMULATOR_SEED = 0
+SIMULATOR_FPS = 24
+SIMULATOR_SIZE = (848, 480)
+CONDITIONING_SIZE = (1280, 720)

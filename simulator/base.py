@@ -1,0 +1,75 @@
+"""What a scene simulator is, what one rollout is told to show, and the record of what it showed."""
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from constants import SIMULATOR_SEED
+from video_io import Frame
+
+Size = tuple[int, int]
+"""(width, height) in pixels, both even."""
+
+
+@dataclass(frozen=True)
+class Take:
+    """What one rollout shows: the outcome (1..k) or the kind of artefact, of which exactly one is given.
+
+    rng: draws everything else, such as the path that leads there.
+    """
+
+    outcome: int | None
+    artefact: str | None
+    rng: np.random.Generator
+
+
+@dataclass(frozen=True)
+class SceneSimulator:
+    """One scene.
+
+    artefacts: kinds of artefact it can show, each of which the judge's question answers with null.
+    first_frame: frame 0 of every rollout at a size; nothing in it depends on what follows.
+    frames: frames 1, 2, ... of a take, 24 a second; with frame 0 they make 3 to 5 seconds. Each is an array of its own.
+    natural_outcome: set when the outcome follows from the physics. Given a generator in the state in which `frames` gets
+        it, the outcome that comes about if nothing is asked for.
+    """
+
+    artefacts: tuple[str, ...]
+    first_frame: Callable[[Size], Frame]
+    frames: Callable[[Take, Size], Iterator[Frame]]
+    natural_outcome: Callable[[np.random.Generator], int] | None = None
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What a simulated rollout shows: outcome is 1..k, or None when `artefact` names why it is unscorable."""
+
+    scene: str
+    law: str
+    seed: int
+    outcome: int | None
+    artefact: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Truth":
+        """The inverse of `to_dict`. Raises ValueError for other keys, or unless exactly one of the two is set."""
+        expected = {field.name for field in fields(cls)}
+        if set(data) != expected:
+            raise ValueError(f"keys {sorted(data)}; expected {sorted(expected)}")
+        if (data["outcome"] is None) == (data["artefact"] is None):
+            raise ValueError(
+                f"outcome {data['outcome']!r} and artefact {data['artefact']!r}; expected exactly one of them"
+            )
+        return cls(**data)
+
+
+def generator(*key: object) -> np.random.Generator:
+    """A generator seeded by the values of `key` and by nothing else: the same on every machine and in every process."""
+    text = "/".join(str(part) for part in (SIMULATOR_SEED, *key))
+    return np.random.default_rng(int.from_bytes(hashlib.sha256(text.encode()).digest()))

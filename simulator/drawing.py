@@ -1,0 +1,241 @@
+"""Antialiased drawing: still backgrounds with Pillow, moving things with numpy, in one coordinate system.
+
+Scene coordinates do not depend on the size of the picture: x from the middle of the frame to the right, y from its top
+edge down, both in frame heights; y is 0..1 and x about -0.88..0.88. What is drawn once is painted at four times the
+size and reduced (`Painter`); what moves is either a `Sprite`, painted once and then pasted, or a shape whose coverage of
+a pixel follows from its distance to the outline (`disc`, `capsule`), which costs little and is smooth at any position.
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw, ImageFilter, ImageFont
+
+from simulator.base import Size
+from video_io import Frame
+
+Colour = tuple[int, int, int]
+Point = tuple[float, float]
+Floats = NDArray[np.float32]
+
+# Linear oversampling of what is painted once.
+SUPERSAMPLING = 4
+
+
+@dataclass(frozen=True)
+class View:
+    """Scene coordinates to pixels of a frame of a size; pixel (0, 0) covers [0, 1) x [0, 1)."""
+
+    size: Size
+
+    def at(self, point: Point) -> Point:
+        width, height = self.size
+        return width / 2 + point[0] * height, point[1] * height
+
+    def length(self, length: float) -> float:
+        return length * self.size[1]
+
+
+# ---- painted once -----------------------------------------------------------------------------------------------
+
+
+class Painter:
+    """A still picture in scene coordinates, painted large and reduced by `frame`."""
+
+    def __init__(self, size: Size, ground: Colour | Image.Image) -> None:
+        large = (size[0] * SUPERSAMPLING, size[1] * SUPERSAMPLING)
+        self.view = View(large)
+        self.image = ground.resize(large) if isinstance(ground, Image.Image) else Image.new("RGB", large, ground)
+
+    def polygon(self, points: Sequence[Point], fill: Colour) -> None:
+        ImageDraw.Draw(self.image).polygon([self.view.at(point) for point in points], fill=fill)
+
+    def rectangle(self, corner: Point, opposite: Point, fill: Colour, radius: float = 0.0) -> None:
+        """The axis-parallel rectangle between two corners; `radius` rounds them."""
+        (x0, y0), (x1, y1) = self.view.at(corner), self.view.at(opposite)
+        box = (min(x0, x1), min(y0, y1), max(x0, x1) - 1, max(y0, y1) - 1)
+        ImageDraw.Draw(self.image).rounded_rectangle(box, self.view.length(radius), fill=fill)
+
+    def disc(self, centre: Point, radius: float, fill: Colour) -> None:
+        (x, y), r = self.view.at(centre), self.view.length(radius)
+        ImageDraw.Draw(self.image).ellipse((x - r, y - r, x + r - 1, y + r - 1), fill=fill)
+
+    def line(self, points: Sequence[Point], width: float, fill: Colour) -> None:
+        """A polyline with round ends and corners."""
+        drawing, pixels = ImageDraw.Draw(self.image), [self.view.at(point) for point in points]
+        drawing.line(pixels, fill=fill, width=max(1, round(self.view.length(width))), joint="curve")
+        for point in points:
+            self.disc(point, width / 2, fill)
+
+    def text(self, middle: Point, text: str, height: float, fill: Colour) -> None:
+        """One line of text, centred on a point; `height` is the font size."""
+        font = load_font(round(self.view.length(height)))
+        ImageDraw.Draw(self.image).text(self.view.at(middle), text, fill=fill, font=font, anchor="mm")
+
+    def soft(self, paint: Callable[["Painter"], None], blur: float, colour: Colour, opacity: float) -> None:
+        """Lay a blurred silhouette over the picture: a shadow or a glow. `paint` draws it in white on a mask."""
+        mask = Painter.__new__(Painter)
+        # A blurred picture needs no oversampling.
+        small = (self.view.size[0] // SUPERSAMPLING, self.view.size[1] // SUPERSAMPLING)
+        mask.view, mask.image = View(small), Image.new("L", small, 0)
+        paint(mask)
+        blurred = mask.image.filter(ImageFilter.GaussianBlur(mask.view.length(blur)))
+        large = blurred.resize(self.view.size, Image.Resampling.BILINEAR).point(lambda value: value * opacity)
+        self.image.paste(colour, (0, 0), large)
+
+    def textured(self, points: Sequence[Point], texture: Image.Image) -> None:
+        """Fill a polygon from a picture that covers the whole frame."""
+        mask = Image.new("L", self.view.size, 0)
+        ImageDraw.Draw(mask).polygon([self.view.at(point) for point in points], fill=255)
+        self.image.paste(texture.resize(self.view.size), (0, 0), mask)
+
+    def mirror(self) -> None:
+        """Make the right half the mirror image of the left one, pixel by pixel."""
+        half = self.view.size[0] // 2
+        left = self.image.crop((0, 0, half, self.view.size[1]))
+        self.image.paste(left.transpose(Image.Transpose.FLIP_LEFT_RIGHT), (half, 0))
+
+    def frame(self) -> Frame:
+        return np.array(self.image.reduce(SUPERSAMPLING), dtype=np.uint8)
+
+
+@functools.cache
+def load_font(pixels: int) -> ImageFont.FreeTypeFont:
+    """The font that comes with Pillow, so that no file of the machine matters."""
+    font = ImageFont.load_default(pixels)
+    if not isinstance(font, ImageFont.FreeTypeFont):
+        raise TypeError("this build of Pillow has no FreeType")
+    return font
+
+
+def vertical_gradient(size: Size, stops: Sequence[tuple[float, Colour]]) -> Image.Image:
+    """A picture whose rows run through the colours at the given heights (0 top .. 1 bottom)."""
+    rows = np.linspace(0, 1, size[1])
+    heights = [height for height, _ in stops]
+    channels = [np.interp(rows, heights, [colour[i] for _, colour in stops]) for i in range(3)]
+    column = np.stack(channels, axis=-1).round().astype(np.uint8)
+    return Image.fromarray(np.ascontiguousarray(np.broadcast_to(column[:, None], (size[1], size[0], 3))))
+
+
+# ---- moving -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Sprite:
+    """A small picture that is pasted at any position, to a quarter of a pixel, equally sharp at each.
+
+    rgba: premultiplied, 0..255 and alpha 0..1, oversampled, shape (S * h, S * w, 4); its middle is the anchor.
+    """
+
+    rgba: Floats
+    _phases: dict[tuple[int, int], Floats] = field(default_factory=dict, repr=False, compare=False)
+
+    @classmethod
+    def from_image(cls, image: Image.Image) -> "Sprite":
+        """From an oversampled RGBA picture."""
+        data = np.asarray(image.convert("RGBA"), dtype=np.float32)
+        alpha = data[..., 3:] / 255
+        return cls(np.concatenate([data[..., :3] * alpha, alpha], axis=-1))
+
+    def paste(self, frame: Frame, centre: Point, opacity: float = 1.0) -> None:
+        """Draw with the middle at `centre`, in pixels; parts outside the frame are cut off."""
+        height, width = self.rgba.shape[:2]
+        left = round((centre[0]) * SUPERSAMPLING - width / 2)
+        top = round((centre[1]) * SUPERSAMPLING - height / 2)
+        (x, phase_x), (y, phase_y) = divmod(left, SUPERSAMPLING), divmod(top, SUPERSAMPLING)
+        if (phase_x, phase_y) not in self._phases:
+            self._phases[phase_x, phase_y] = self._reduced(phase_x, phase_y)
+        _blend(frame, self._phases[phase_x, phase_y], x, y, opacity)
+
+    def _reduced(self, phase_x: int, phase_y: int) -> Floats:
+        height, width = self.rgba.shape[:2]
+        rows, columns = -(-(height + phase_y) // SUPERSAMPLING), -(-(width + phase_x) // SUPERSAMPLING)
+        padded = np.zeros((rows * SUPERSAMPLING, columns * SUPERSAMPLING, 4), np.float32)
+        padded[phase_y : phase_y + height, phase_x : phase_x + width] = self.rgba
+        return padded.reshape(rows, SUPERSAMPLING, columns, SUPERSAMPLING, 4).mean(axis=(1, 3))
+
+
+def _blend(frame: Frame, rgba: Floats, x: int, y: int, opacity: float) -> None:
+    height, width = rgba.shape[:2]
+    x0, y0, x1, y1 = max(x, 0), max(y, 0), min(x + width, frame.shape[1]), min(y + height, frame.shape[0])
+    if x0 >= x1 or y0 >= y1:
+        return
+    part = rgba[y0 - y : y1 - y, x0 - x : x1 - x]
+    under = frame[y0:y1, x0:x1]
+    mixed = under * (1 - opacity * part[..., 3:]) + opacity * part[..., :3]
+    frame[y0:y1, x0:x1] = (mixed + 0.5).astype(np.uint8)
+
+
+def sphere(radius: float, colour: Colour, *, gloss: float = 0.6, rim: float = 0.45) -> Sprite:
+    """A shaded ball of a radius in pixels, lit from above and in front, so that it is mirror-symmetric.
+
+    gloss: strength of the highlight. rim: how dark the edge gets, 0..1.
+    """
+    half = int(np.ceil(radius + 1)) * SUPERSAMPLING
+    axis = (np.arange(2 * half, dtype=np.float32) + 0.5 - half) / (radius * SUPERSAMPLING)
+    x, y = np.meshgrid(axis, axis)
+    inside = x * x + y * y
+    z = np.sqrt(np.clip(1 - inside, 0, 1))
+    # Lambert with the light at (0, -0.55, 0.83), and a Blinn highlight between light and viewer.
+    diffuse = np.clip(-0.55 * y + 0.83 * z, 0, 1)
+    light = (1 - rim) + rim * diffuse
+    highlight = gloss * np.clip(-0.29 * y + 0.957 * z, 0, 1) ** 40
+    rgb = np.asarray(colour, np.float32) * light[..., None]
+    rgb = rgb + (255 - rgb) * highlight[..., None]
+    alpha = (inside <= 1).astype(np.float32)[..., None]
+    return Sprite(np.concatenate([rgb * alpha, alpha], axis=-1))
+
+
+def soft_disc(radius: float, blur: float, colour: Colour, opacity: float, squash: float = 1.0) -> Sprite:
+    """A blurred disc, a ball's shadow; radius and blur in pixels, `squash` its height over its width."""
+    half_x, half_y = (int(np.ceil(r + 2.5 * blur)) for r in (radius, radius * squash))
+    size = (2 * half_x * SUPERSAMPLING, 2 * half_y * SUPERSAMPLING)
+    x = (np.arange(size[0], dtype=np.float32) + 0.5) / SUPERSAMPLING - half_x
+    y = ((np.arange(size[1], dtype=np.float32) + 0.5) / SUPERSAMPLING - half_y) / squash
+    distance = np.hypot(*np.meshgrid(x, y)) - radius
+    alpha = (opacity / (1 + np.exp(np.clip(1.7 * distance / (0.6 * blur), -30, 30))))[..., None].astype(np.float32)
+    return Sprite(np.concatenate([np.asarray(colour, np.float32) * alpha, alpha], axis=-1))
+
+
+def disc(frame: Frame, centre: Point, radius: float, colour: Colour, opacity: float = 1.0) -> None:
+    """A disc; pixels."""
+    capsule(frame, centre, centre, radius, radius, colour, opacity)
+
+
+def capsule(
+    frame: Frame, start: Point, end: Point, start_radius: float, end_radius: float, colour: Colour, opacity: float = 1.0
+) -> None:
+    """A thick line with round ends whose radius runs from one value to another: a rod or a limb; pixels."""
+    reach = max(start_radius, end_radius) + 1
+    x0, x1 = int(min(start[0], end[0]) - reach), int(max(start[0], end[0]) + reach) + 1
+    y0, y1 = int(min(start[1], end[1]) - reach), int(max(start[1], end[1]) + reach) + 1
+    x0, y0, x1, y1 = max(x0, 0), max(y0, 0), min(x1, frame.shape[1]), min(y1, frame.shape[0])
+    if x0 >= x1 or y0 >= y1:
+        return
+    x = np.arange(x0, x1, dtype=np.float32) + np.float32(0.5 - start[0])
+    y = (np.arange(y0, y1, dtype=np.float32) + np.float32(0.5 - start[1]))[:, None]
+    dx, dy = end[0] - start[0], end[1] - start[1]
+    along = np.clip((x * dx + y * dy) / max(dx * dx + dy * dy, 1e-9), 0, 1).astype(np.float32)
+    distance = np.sqrt((x - along * dx) ** 2 + (y - along * dy) ** 2)
+    alpha = np.clip(start_radius + (end_radius - start_radius) * along - distance + 0.5, 0, 1)[..., None]
+    under = frame[y0:y1, x0:x1]
+    mixed = under + (np.asarray(colour, np.float32) - under) * (alpha * np.float32(opacity))
+    frame[y0:y1, x0:x1] = (mixed + 0.5).astype(np.uint8)
+
+
+def polygon(frame: Frame, points: Sequence[Point], colour: Colour) -> None:
+    """A filled polygon; pixels. Painted large and reduced within its bounding box."""
+    xs, ys = [p[0] for p in points], [p[1] for p in points]
+    x0, y0 = max(int(min(xs)) - 1, 0), max(int(min(ys)) - 1, 0)
+    x1, y1 = min(int(max(xs)) + 2, frame.shape[1]), min(int(max(ys)) + 2, frame.shape[0])
+    if x0 >= x1 or y0 >= y1:
+        return
+    mask = Image.new("L", ((x1 - x0) * SUPERSAMPLING, (y1 - y0) * SUPERSAMPLING), 0)
+    large = [((x - x0) * SUPERSAMPLING, (y - y0) * SUPERSAMPLING) for x, y in points]
+    ImageDraw.Draw(mask).polygon(large, fill=255)
+    alpha = np.asarray(mask.reduce(SUPERSAMPLING), dtype=np.float32)[..., None] / 255
+    under = frame[y0:y1, x0:x1]
+    frame[y0:y1, x0:x1] = (under + (np.asarray(colour, np.float32) - under) * alpha + 0.5).astype(np.uint8)
