@@ -47,7 +47,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             outputs.figure(draw(SCENES[scene], grid[scene], resolve(models)), f"_{scene}")
     outputs.finish()
     if further:
-        print(f"outcome files of further models, not evaluated: {', '.join(further)} (add --models {' '.join(further)})")
+        print(
+            f"outcome files of further models, not evaluated: {', '.join(further)} (add --models {' '.join(further)})"
+        )
     return 0
 
 
@@ -88,7 +90,7 @@ def summary_table(grid: dict[str, Any], models: list[Model]) -> Table:
 
 
 def draw(scene: Scene, row: dict[str, Any], models: list[Model]) -> "Figure":
-    """One panel a model: bars for its frequencies, marks for the reference, whiskers for sampling noise at its n_valid."""
+    """One panel a model: bars for its frequencies, marks for the reference, whiskers for the noise at its n_valid."""
     from figures import PAGE_WIDTH, axes_grid, hide_unused, new_figure
 
     rows = -(-len(models) // PANELS_A_ROW)
@@ -115,7 +117,9 @@ def _panel(ax: "Axes", scene: Scene, cell: dict[str, Any], model: Model) -> None
         ax.vlines(x, low, high, color=INK, linewidth=0.9, label=f"central {INTERVAL_LEVEL:.0%} of a calibrated model")
     else:
         ax.text(0.5, 0.78, "no valid rollout", transform=ax.transAxes, ha="center", va="center", color=MUTED)
-    ax.plot(x, reference, "D", color=REFERENCE, markersize=3.4, markeredgecolor=INK, markeredgewidth=0.4, label="reference")
+    ax.plot(
+        x, reference, "D", color=REFERENCE, markersize=3.4, markeredgecolor=INK, markeredgewidth=0.4, label="reference"
+    )
     ax.set_title(f"{model.name}   {cell['n_valid']}/{cell['n']} valid", fontsize=7.5, loc="left")
     ax.set_xticks(x, scene.outcomes)
     # Twenty lottery numbers do not fit below a narrow panel: every other one is named.

@@ -2,6 +2,7 @@
 
 import argparse
 import functools
+import os
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -106,6 +107,10 @@ def command(main: Callable[[Sequence[str] | None], int]) -> Main:
             message = " ".join(str(error).split())
             print(f"{Path(main.__code__.co_filename).name}: {message}", file=sys.stderr)
             return 2
+        except BrokenPipeError:
+            # The reader of our output (head, less) has gone; what was to be written is written.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 141
         except KeyboardInterrupt:
             print(f"{Path(main.__code__.co_filename).name}: interrupted", file=sys.stderr)
             return 130

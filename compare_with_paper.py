@@ -7,8 +7,8 @@ Writes  analysis/results/compare_with_paper.json, analysis/tables/compare_with_p
 Prints  a line a table, each miss with both values, and the total last. Exit 1 on any miss.
 Free: needs no key and no network.
 
-Table 5 was a Monte Carlo result with an unknown stream of random numbers: there a difference of one in the last digit is
-shown, and is no miss.
+Table 5 was a Monte Carlo result with an unknown stream of random numbers: there a difference of one in the last digit
+is shown, and is no miss.
 """
 
 import sys
@@ -26,7 +26,7 @@ from tables import Column, Table, fixed
 
 @dataclass(frozen=True)
 class Comparison:
-    """One published figure: where it stands, what is printed, what was recomputed at that precision, and the verdict."""
+    """One published figure: where it stands, what is printed, what was recomputed at that precision, the verdict."""
 
     what: str
     printed: str
@@ -41,7 +41,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     compared = {title: list(compare(args.analysis)) for title, compare in TABLES.items()}
     rows = []
     for title, comparisons in compared.items():
-        counts = {verdict: sum(c.verdict == verdict for c in comparisons) for verdict in ("match", "last digit", "miss")}
+        counts = {
+            verdict: sum(c.verdict == verdict for c in comparisons) for verdict in ("match", "last digit", "miss")
+        }
         rows.append([title, str(len(comparisons)), *(str(n) for n in counts.values())])
     every = [c for comparisons in compared.values() for c in comparisons]
     misses = [c for c in every if c.verdict == "miss"]
@@ -91,7 +93,7 @@ def text(what: str, printed: str, recomputed: str) -> Comparison:
 
 
 def numbers(path: Path, keys: Sequence[str], value: Callable[[dict[str, str], str], Any]) -> Iterator[Comparison]:
-    """Compare every filled column of a published CSV; `keys` name the row, value(row, column) is the recomputed number."""
+    """Compare every column of a published CSV; `keys` name the row, value(row, column) is the recomputed number."""
     for row in read_published(path):
         where = " ".join(row[key] for key in keys)
         for column, printed in row.items():
@@ -117,7 +119,9 @@ def table_2(analysis: Path) -> Iterator[Comparison]:
     scored = read_results(analysis, "compute_tv_band.py")
     intervals = read_results(analysis, "compute_mntv_ci.py")
     yield from numbers(
-        PAPER / "table2_rho_tv.csv", ("scene", "model"), lambda row, column: scored["cells"][row["scene"]][row["model"]][column]
+        PAPER / "table2_rho_tv.csv",
+        ("scene", "model"),
+        lambda row, column: scored["cells"][row["scene"]][row["model"]][column],
     )
     for row in read_published(PAPER / "table2_mntv.csv"):
         model = row["model"]
@@ -202,7 +206,9 @@ def table_11(analysis: Path) -> Iterator[Comparison]:
 
 def table_12(analysis: Path) -> Iterator[Comparison]:
     compliance = read_results(analysis, "make_dice_ablation_figures.py")["compliance"]
-    yield from numbers(PAPER / "table12_compliance.csv", ("model",), lambda row, column: compliance[row["model"]][column])
+    yield from numbers(
+        PAPER / "table12_compliance.csv", ("model",), lambda row, column: compliance[row["model"]][column]
+    )
 
 
 def in_the_text(analysis: Path) -> Iterator[Comparison]:

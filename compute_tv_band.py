@@ -9,13 +9,13 @@ Free: needs no key and no network.
 
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 import cli
 import records
+from cell_summary import null_band, summary
 from constants import (
     CALIBRATED_REPLICATES,
     CALIBRATED_SEED,
@@ -23,12 +23,11 @@ from constants import (
     MIN_VALID_FOR_TEST,
     N_ROLLOUTS,
 )
-from exact_multinomial import null_band
 from grid_table import grid_table
 from models import Model, resolve
 from outputs import Outputs
 from scenes import SCENES, Scene
-from stats_utils import cell_score, null_counts, score_replicates
+from stats_utils import null_counts, score_replicates
 from tables import DASH, Entry, Table, fixed, range_text
 
 
@@ -52,14 +51,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def cell_result(cell: records.Cell) -> dict[str, Any]:
-    """The scored cell, its note, and the central null band of TV at its own n_valid."""
-    reference = SCENES[cell.scene].reference
-    result = asdict(cell_score(cell.counts, cell.n, reference))
-    if cell.n_valid == 0:
-        return result | {"note": "none_valid", "null_band": None}
-    band = null_band(reference, cell.n_valid, "tv", INTERVAL_LEVEL)
-    note = "dagger" if cell.n_valid < MIN_VALID_FOR_TEST else ""
-    return result | {"note": note, "null_band": [band.low, band.high]}
+    """The scored cell with its note, and the exact central null band of TV at its own n_valid."""
+    return summary(cell) | {"null_band": null_band(SCENES[cell.scene].reference, cell.n_valid)}
 
 
 def calibrated_operator() -> dict[str, Any]:
@@ -90,18 +83,20 @@ def calibrated_operator() -> dict[str, Any]:
 def table_2(results: dict[str, Any], models: list[Model]) -> Table:
     """Scorability and TV of each cell, mnTV below; the lowest TV of a scene among tested cells is bold."""
     grid = results["cells"]
-    lowest = {
-        scene: min((cell["tv"] for cell in row.values() if not cell["note"]), default=None) for scene, row in grid.items()
+    lowest: dict[str, Any] = {
+        scene: min((cell["tv"] for cell in row.values() if not cell["note"]), default=None)
+        for scene, row in grid.items()
     }
 
     def entries(scene: Scene, model: Model) -> list[Entry | str]:
         cell = grid[scene.key][model.key]
         if cell["note"] == "none_valid":
             return [fixed(cell["rho"], 2), DASH]
-        best = not cell["note"] and np.isclose(cell["tv"], lowest[scene.key], atol=1e-12)
-        return [fixed(cell["rho"], 2), Entry(fixed(cell["tv"], 2) + "†" * (cell["note"] == "dagger"), bold=bool(best))]
+        best = not cell["note"] and bool(np.isclose(cell["tv"], lowest[scene.key], atol=1e-12))
+        return [fixed(cell["rho"], 2), Entry(fixed(cell["tv"], 2) + "†" * (cell["note"] == "dagger"), bold=best)]
 
-    footer, notes = [], []
+    footer: list[Sequence[Entry | str]] = []
+    notes = []
     if "mntv" in results:
         best_mntv = min(results["mntv"].values())
         row: list[Entry | str] = ["mnTV ↓"]
@@ -121,7 +116,10 @@ def table_2(results: dict[str, Any], models: list[Model]) -> Table:
         entries,
         quantities=("ρ", "TV"),
         footer=footer,
-        notes=[f"† at most {MIN_VALID_FOR_TEST - 1} valid rollouts; {DASH} none. Bold: lowest TV of the scene.", *notes],
+        notes=[
+            f"† at most {MIN_VALID_FOR_TEST - 1} valid rollouts; {DASH} none. Bold: lowest TV of the scene.",
+            *notes,
+        ],
     )
 
 
@@ -134,7 +132,7 @@ def table_4(results: dict[str, Any], models: list[Model]) -> Table:
         return {m: Entry(fixed(v, 2), bold=bool(np.isclose(v, best, atol=1e-12))) for m, v in values.items()}
 
     rows = {scene: row_entries({m: cell["score"] for m, cell in row.items()}) for scene, row in grid.items()}
-    footer = []
+    footer: list[Sequence[Entry | str]] = []
     if "mntv" in results:
         best = row_entries(results["mntv"])
         footer = [["mnTV ↓", *(best[model.key] for model in models)]]

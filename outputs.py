@@ -58,15 +58,16 @@ class Outputs:
             self._files[self.analysis / "figures" / f"{self.stem}{suffix}.{kind}"] = data
 
     def finish(self) -> None:
-        """Print the tables, then write every file (or, for a selection, say that none was written)."""
-        print("\n".join(self._printed), end="")
+        """Write every file, then print the tables (for a selection only the latter, and say so)."""
+        if not self.print_only:
+            for path, data in self._files.items():
+                write_bytes(path, data)
+        print("\n".join(self._printed))
         if self.print_only:
-            print("\n(a selection: nothing written)")
-            return
-        for path, data in self._files.items():
-            write_bytes(path, data)
-        folders = sorted({f"{path.parent.name}/" for path in self._files})
-        print(f"\nwrote {len(self._files)} files {self.stem}* to {', '.join(folders)} of {self.analysis.name}/")
+            print("(a selection: nothing written)")
+        else:
+            folders = sorted({f"{path.parent.name}/" for path in self._files})
+            print(f"wrote {len(self._files)} files {self.stem}* to {', '.join(folders)} of {self.analysis.name}/")
 
 
 def read_results(analysis: Path, script: str) -> Any:

@@ -60,10 +60,13 @@ class Entry:
 
 @dataclass(frozen=True)
 class Column:
-    """`group` stands above the headers of neighbouring columns that share it."""
+    """align: left, right, centre, or "p" for sentences, which LaTeX breaks into lines.
+
+    `group` stands above the headers of neighbouring columns that share it.
+    """
 
     header: str
-    align: Literal["l", "r", "c"] = "r"
+    align: Literal["l", "r", "c", "p"] = "r"
     group: str = ""
 
 
@@ -91,7 +94,7 @@ class Table:
 
 def markdown(table: Table) -> str:
     """GitHub-flavoured Markdown, ending in a newline."""
-    marks = {"l": ":---", "r": "---:", "c": ":---:"}
+    marks = {"l": ":---", "r": "---:", "c": ":---:", "p": ":---"}
     lines = [
         f"**{_md(table.caption)}**",
         "",
@@ -111,6 +114,7 @@ def markdown(table: Table) -> str:
 def latex(table: Table, label: str) -> str:
     """A table environment that compiles in a stock article, ending in a newline."""
     width = len(table.columns)
+    alignment = "".join(column.align.replace("p", r"p{0.35\linewidth}") for column in table.columns)
     lines = [
         r"\begin{table}[t]",
         r"\centering",
@@ -118,7 +122,7 @@ def latex(table: Table, label: str) -> str:
         rf"\label{{tab:{label}}}",
         r"\small",
         r"\setlength{\tabcolsep}{4pt}",
-        rf"\begin{{tabular}}{{{''.join(column.align for column in table.columns)}}}",
+        rf"\begin{{tabular}}{{{alignment}}}",
         r"\hline",
         *_latex_groups(table.columns),
         " & ".join(latex_text(column.header) for column in table.columns) + r" \\",
