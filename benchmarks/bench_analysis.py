@@ -1,0 +1,73 @@
+"""Seconds and peak memory of each stage of the keyless pipeline, and of the 50,000-replicate bootstrap alone.
+
+    python benchmarks/bench_analysis.py
+
+Writes benchmarks/bench_analysis.json. Times are wall-clock seconds of one run on an otherwise idle machine.
+"""
+
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+# Stages that need a key or are a study of their own are no part of the keyless run's time.
+NOT_TIMED = {"generate_rollouts", "extract_bin", "interval_coverage"}
+
+
+def measure(command: list[str]) -> dict[str, float]:
+    """Wall-clock seconds and peak resident memory in MB of one command (its children counted for memory)."""
+    started = time.perf_counter()
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    seconds = time.perf_counter() - started
+    if status != 0:
+        raise SystemExit(f"{' '.join(command)} failed")
+    # Linux counts in KB, macOS in bytes.
+    unit = 1e6 if platform.system() == "Darwin" else 1e3
+    return {"seconds": round(seconds, 2), "peak_mb": round(usage.ru_maxrss / unit)}
+
+
+def bootstrap_seconds() -> float:
+    """The published bootstrap of the six models over nine scenes, without reading and writing."""
+    import records
+    from intervals import percentile_bootstrap
+    from models import PUBLISHED
+    from paths import ANALYSIS
+
+    cells = records.read_study(ANALYSIS, "main")
+    started = time.perf_counter()
+    for model in PUBLISHED:
+        percentile_bootstrap([cell for (_, m), cell in cells.items() if m == model])
+    return round(time.perf_counter() - started, 2)
+
+
+def main() -> int:
+    listing = subprocess.run([ROOT / "run_pipeline.sh", "--list"], capture_output=True, text=True, check=True).stdout
+    stages = {}
+    for line in listing.splitlines():
+        name, script = line.split()[:2]
+        if name not in NOT_TIMED and (ROOT / script).exists():
+            stages[name] = measure([sys.executable, str(ROOT / script)])
+            print(f"{name:<20} {stages[name]['seconds']:>6.2f} s {stages[name]['peak_mb']:>6.0f} MB")
+    total = round(sum(stage["seconds"] for stage in stages.values()), 1)
+    peak = max(stage["peak_mb"] for stage in stages.values())
+    result = {
+        "stages": stages,
+        "total_seconds": total,
+        "peak_mb": peak,
+        "bootstrap_seconds": bootstrap_seconds(),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+    }
+    print(f"{'total':<20} {total:>6.2f} s {peak:>6.0f} MB; bootstrap {result['bootstrap_seconds']:.2f} s")
+    (ROOT / "benchmarks" / "bench_analysis.json").write_text(json.dumps(result, indent=2, sort_keys=True) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
