@@ -1,0 +1,81 @@
+"""The protocol digest: what a record was made with, as one SHA-256 that changes when any part of it does.
+
+A digest is taken over canonical JSON. The generation part is the prompt, the bytes of the conditioning frame, and the
+model with its inputs; the seed is no part of it, since the rollouts of a cell differ by nothing else.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from errors import UserError
+from models import Model
+from paths import CONDITIONING_FRAMES
+from scenes import SCENES, Scene
+from studies import Study
+
+FRAME_ENDINGS = (".png", ".jpg", ".jpeg", ".webp")
+
+
+def digest(value: Any) -> str:
+    """SHA-256, hexadecimal, of the canonical JSON of `value`: sorted keys, no spaces, ASCII."""
+    return hashlib.sha256(
+        json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+    ).hexdigest()
+
+
+@dataclass(frozen=True)
+class Generation:
+    """How the rollouts of one (study, scene, model) are made."""
+
+    scene: str
+    model: Model
+    prompt: str
+    frame: Path
+    inputs: Mapping[str, object]
+
+    @cached_property
+    def record(self) -> dict[str, Any]:
+        """What is digested. Reads the conditioning frame."""
+        try:
+            frame = self.frame.read_bytes()
+        except OSError as error:
+            raise UserError(f"{self.frame}: cannot read: {error.strerror}; expected a conditioning frame") from error
+        return {
+            "prompt": self.prompt,
+            "frame_sha256": hashlib.sha256(frame).hexdigest(),
+            "model": self.model.replicate_id or self.model.key,
+            "frame_field": self.model.frame_field,
+            "inputs": dict(self.inputs),
+        }
+
+    @cached_property
+    def digest(self) -> str:
+        return digest(self.record)
+
+
+def generation(study: Study, scene: str, model: Model, frames: Path = CONDITIONING_FRAMES) -> Generation:
+    """The generation protocol of a cell, with what its study changes.
+
+    Raises UserError when the conditioning frame is missing or there are several.
+    """
+    return Generation(
+        scene=scene,
+        model=model,
+        prompt=SCENES[scene].generation_prompt + study.prompt_suffix,
+        frame=conditioning_frame(SCENES[scene], frames),
+        inputs={**model.inputs, **study.overrides.get(model.key, {})},
+    )
+
+
+def conditioning_frame(scene: Scene, frames: Path = CONDITIONING_FRAMES) -> Path:
+    """The scene's conditioning frame. Raises UserError unless there is exactly one picture of that name."""
+    found = [path for ending in FRAME_ENDINGS if (path := frames / f"{scene.frame_stem}{ending}").is_file()]
+    if len(found) != 1:
+        what = " and ".join(path.name for path in found) or "no such file"
+        raise UserError(f"{frames}: {what}; expected one {scene.frame_stem} with one of {', '.join(FRAME_ENDINGS)}")
+    return found[0]

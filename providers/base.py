@@ -1,0 +1,165 @@
+"""What the engine and a provider say to each other."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Protocol
+
+from protocol import Generation
+
+
+class State(StrEnum):
+    """How an attempt at a rollout ended. Only the first one leaves a video; none of them is an outcome."""
+
+    SUCCEEDED = "succeeded"
+    """The video was downloaded, decoded to its end, hashed and put in its place."""
+    REFUSED = "refused"
+    """The provider's moderation said no."""
+    FAILED = "failed"
+    """The provider says that the prediction failed or was cancelled."""
+    REJECTED = "rejected"
+    """The request as such was turned down, for instance for an input that the model does not take."""
+    NO_VIDEO = "no_video"
+    """The provider says that it succeeded, but what came is not one video from one of its own hosts."""
+    DAMAGED = "damaged"
+    """The file does not decode to its end, on several downloads."""
+    BLANK = "blank"
+    """Every frame is the same picture, as in the clip that a safety checker puts in place of another."""
+    EXPIRED = "expired"
+    """The provider deleted the video before it could be downloaded."""
+    STUCK = "stuck"
+    """No end within the deadline."""
+    UNKNOWN = "unknown"
+    """The provider gave a status that it had not documented."""
+
+
+# These cost nothing, so another attempt is made without asking. All others may have been paid for.
+FREE_FAILURES = frozenset({State.REFUSED, State.FAILED})
+# The provider may still come to an end with these: a later run asks again before anything else.
+ASK_AGAIN = frozenset({State.STUCK, State.UNKNOWN})
+
+
+RolloutKey = tuple[str, str, int]
+"""Scene, model, seed."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """One rollout to be made."""
+
+    generation: Generation
+    seed: int
+
+    @property
+    def key(self) -> RolloutKey:
+        return (self.generation.scene, self.generation.model.key, self.seed)
+
+    @property
+    def inputs(self) -> dict[str, Any]:
+        """What the model is given, apart from the frame."""
+        return {**self.generation.inputs, "prompt": self.generation.prompt, "seed": self.seed}
+
+
+@dataclass(frozen=True)
+class Lost:
+    """An intent without an id: a prediction that may or may not have been created at about this time."""
+
+    request: Request
+    time: datetime
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What a provider says about one prediction.
+
+    state: None while it runs, SUCCEEDED when there is something to download, else why there is nothing.
+    detail: the provider's words, in one line.
+    video: where the video is, for `Provider.download`; None unless the state is SUCCEEDED.
+    """
+
+    id: str
+    state: State | None
+    detail: str = ""
+    video: str | None = None
+
+
+class ProviderError(Exception):
+    """Something between us and the provider. The message is one line without secrets."""
+
+
+class RateLimitedError(ProviderError):
+    """Nothing was created; the provider asks for a pause.
+
+    seconds: how long, or None when it does not say.
+    """
+
+    def __init__(self, message: str, seconds: float | None) -> None:
+        super().__init__(message)
+        self.seconds = seconds
+
+
+class UnreachableError(ProviderError):
+    """No answer, and nothing was created: the same call may be made again."""
+
+
+class RejectedError(ProviderError):
+    """Nothing was created, and the same request would be turned down again."""
+
+
+class UnusableError(ProviderError):
+    """The account cannot go on: token refused, no credit, a quota that lasts for hours."""
+
+
+class ResultUnknownError(ProviderError):
+    """A paid call without a usable answer: the prediction may exist."""
+
+
+class DownloadError(ProviderError):
+    """The video cannot be had; `state` says why."""
+
+    def __init__(self, state: State, message: str) -> None:
+        super().__init__(message)
+        self.state = state
+
+
+class Provider(Protocol):
+    """Whoever makes videos. Implementations hold no state that a later run would miss."""
+
+    name: str
+    poll_interval: float
+    """Seconds between two looks at a prediction, at first."""
+
+    async def prepare(self, generations: Sequence[Generation]) -> list[str]:
+        """Check token, models and input names before anything is paid; returns remarks for the user.
+
+        Raises UserError when the run cannot work.
+        """
+
+    async def submit(self, request: Request) -> str:
+        """Create one prediction, never twice; returns its id.
+
+        Raises RateLimitedError, UnreachableError, RejectedError, UnusableError or ResultUnknownError.
+        """
+
+    async def poll(self, prediction_id: str) -> Prediction:
+        """Look at a prediction. Raises UnreachableError or UnusableError."""
+
+    async def find(self, lost: Sequence[Lost], known_ids: frozenset[str]) -> Mapping[RolloutKey, str]:
+        """Ids of those lost predictions that do exist, by the key of their request; `known_ids` belong to others.
+
+        Raises UnreachableError or UnusableError.
+        """
+
+    async def download(self, request: Request, video: str, path: Path) -> None:
+        """Write the video that a prediction named to `path`.
+
+        Raises UnreachableError, UnusableError or DownloadError.
+        """
+
+    async def cancel(self, prediction_id: str) -> None:
+        """Stop a prediction that is given up. Raises UnreachableError or UnusableError."""
+
+    async def close(self) -> None:
+        """Close all connections."""

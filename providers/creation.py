@@ -1,0 +1,142 @@
+"""Creates predictions, each once: intent on disk, paid call, id on disk, and never a second call on a guess."""
+
+import asyncio
+from collections.abc import Sequence
+
+from providers.base import (
+    Lost,
+    Provider,
+    RateLimitedError,
+    RejectedError,
+    Request,
+    ResultUnknownError,
+    State,
+    UnreachableError,
+    UnusableError,
+)
+from providers.history import Attempt, History
+from providers.pacing import Gate
+from providers.run_state import WAITING, Pauses, RunState, Settings, cell_name
+
+# How long a create may take to show in the provider's list, in poll intervals (20 s at the usual half second).
+_SETTLE_POLLS = 40
+# Creates without an answer that came to nothing, before the rollout is given up: some minutes of a provider's trouble.
+_UNANSWERED_CREATES = 5
+# A provider that asks for a longer pause than this has run out of a quota: the run ends, to be continued later.
+_LONGEST_PAUSE_S = 900.0
+
+
+class Creator:
+    """The only caller of `Provider.submit`."""
+
+    def __init__(self, provider: Provider, history: History, settings: Settings, run: RunState) -> None:
+        self._provider = provider
+        self._history = history
+        self._settings = settings
+        self._run = run
+        self._gate = Gate(settings.rate, run.progress.wait)
+        self._settle_s = _SETTLE_POLLS * provider.poll_interval
+
+    async def create(self, request: Request) -> Attempt | None:
+        """A prediction with an id; None when none may be made, or the request came to nothing.
+
+        Raises UnusableError when no request can.
+        """
+        pauses = self._pauses()
+        for _ in range(_UNANSWERED_CREATES):
+            self._run.show(request, WAITING)
+            await self._gate.turn()
+            if not self._may_create(request):
+                return None
+            self._history.protocol(*request.key[:2], request.generation.digest, request.generation.record)
+            attempt = self._history.intent(request.key, request.generation.digest, self._provider.name)
+            self._run.report.created += 1
+            try:
+                prediction_id = await self._submit(request)
+            except ResultUnknownError as error:
+                trouble = str(error)
+                self._run.progress.note(f"{cell_name(request)} seed {request.seed}: {error}; looking whether it exists")
+                await self._look_up_new(request)
+                if attempt.id is not None:
+                    return attempt
+                self._run.report.created -= 1
+                await asyncio.sleep(pauses.next())
+            except RejectedError as error:
+                self._run.report.created -= 1
+                self._history.ended(request.key, attempt, State.REJECTED, str(error))
+                self._run.failed(request, State.REJECTED, str(error))
+                return None
+            except UnusableError:
+                self._run.report.created -= 1
+                self._history.absent(request.key, attempt)
+                raise
+            else:
+                self._history.submitted(request.key, attempt, prediction_id)
+                return attempt
+        self._run.failed(request, State.FAILED, trouble)
+        return None
+
+    async def look_up(self, requests: Sequence[Request]) -> None:
+        """Give the lost intents of an earlier run their ids, or record that they came to nothing.
+
+        Raises UnusableError when the provider's list cannot be had.
+        """
+        if requests:
+            await asyncio.sleep(self._settle_s)
+            await self._look_up(requests, final=True)
+
+    def _may_create(self, request: Request) -> bool:
+        limit = self._settings.max_predictions
+        if limit is not None and self._run.report.created >= limit:
+            self._run.remark(f"--max-predictions {limit} reached")
+            return False
+        return not self._run.is_stopped(request)
+
+    async def _submit(self, request: Request) -> str:
+        """The paid call; repeated only after an answer that nothing was created."""
+        pauses = self._pauses()
+        while True:
+            try:
+                return await self._provider.submit(request)
+            except RateLimitedError as error:
+                pause = pauses.next() if error.seconds is None else error.seconds
+                if pause > _LONGEST_PAUSE_S:
+                    raise UnusableError(f"{error}; the limit lasts for {pause / 60:.0f} minutes") from error
+                self._gate.close(pause, "rate limit")
+            except UnreachableError as error:
+                if pauses.exhausted:
+                    raise UnusableError(str(error)) from error
+                self._gate.close(pauses.next(), str(error))
+            await self._gate.turn()
+            if self._run.is_stopped(request):
+                raise UnusableError("the run is ending")
+
+    async def _look_up_new(self, request: Request) -> None:
+        """Find out whether a create without an answer was one: at once, and again when it must be listed."""
+        await self._look_up([request], final=False)
+        if self._attempt(request).id is None:
+            await asyncio.sleep(self._settle_s)
+            await self._look_up([request], final=True)
+
+    async def _look_up(self, requests: Sequence[Request], *, final: bool) -> None:
+        wanted = [Lost(request, self._attempt(request).time) for request in requests]
+        pauses = self._pauses()
+        while True:
+            try:
+                found = await self._provider.find(wanted, self._history.ids())
+                break
+            except UnreachableError as error:
+                if pauses.exhausted:
+                    raise UnusableError(f"cannot list the predictions: {error}") from error
+                await asyncio.sleep(pauses.next())
+        for request in requests:
+            if request.key in found:
+                self._history.submitted(request.key, self._attempt(request), found[request.key])
+            elif final:
+                self._history.absent(request.key, self._attempt(request))
+
+    def _attempt(self, request: Request) -> Attempt:
+        return self._history.rollout(request.key).attempts[-1]
+
+    def _pauses(self) -> Pauses:
+        return Pauses(self._provider.poll_interval, self._settings.deadline_s)

@@ -1,0 +1,161 @@
+"""The generation ledger of a study: what it records, and what it says about each rollout.
+
+Lines, each with `time` (UTC) and, but for `protocol`, with `scene`, `model`, `seed`:
+
+    protocol   digest and its parts, once for each new digest of a cell
+    intent     attempt, digest, provider: written before each paid call
+    submitted  attempt, id: written after it
+    absent     attempt: the provider's list shows that the intent came to nothing
+    ended      attempt, state, detail: the end, except for a video (see `providers.base.State`)
+    verified   attempt, sha256, bytes, frames, width, height, fps: the video is decoded to its end and takes its place
+    retry      the user asked for new attempts at a rollout that had ended without a video
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from errors import UserError
+from ledger import AppendOnlyLog
+from providers.base import FREE_FAILURES, RolloutKey, State
+
+LEDGER_FILE = "ledger.jsonl"
+
+
+@dataclass
+class Attempt:
+    """One paid call and what came of it.
+
+    state: None while it is open. sha256: of the verified video.
+    """
+
+    number: int
+    time: datetime
+    digest: str
+    id: str | None = None
+    state: State | None = None
+    detail: str = ""
+    sha256: str | None = None
+    absent: bool = False
+
+
+@dataclass
+class Rollout:
+    """All attempts at one rollout, oldest first. allowance_from: attempts before this one no longer count."""
+
+    attempts: list[Attempt] = field(default_factory=list)
+    allowance_from: int = 0
+
+    @property
+    def last(self) -> Attempt | None:
+        return self.attempts[-1] if self.attempts else None
+
+    @property
+    def free_failures(self) -> int:
+        """Attempts that cost nothing since the user last asked for new ones."""
+        return sum(attempt.state in FREE_FAILURES for attempt in self.attempts[self.allowance_from :])
+
+    @property
+    def created(self) -> int:
+        """Predictions that are known to have been created."""
+        return sum(attempt.id is not None for attempt in self.attempts)
+
+
+class History:
+    """The ledger in a study's folder of rollouts, and every rollout in it. Holds the ledger open."""
+
+    def __init__(self, folder: Path) -> None:
+        """Read the ledger. Raises UserError naming a line that does not follow from the lines before it."""
+        self.path = folder / LEDGER_FILE
+        self._log = AppendOnlyLog(self.path)
+        self._rollouts: dict[RolloutKey, Rollout] = {}
+        self._protocols: set[tuple[str, str, str]] = set()
+        for number, record in enumerate(self._log.read(), start=1):
+            try:
+                self._apply(record)
+            except (KeyError, ValueError, TypeError, IndexError) as error:
+                raise UserError(f"{self.path}: line {number}: {error!r}; expected a generation record") from error
+
+    def rollout(self, key: RolloutKey) -> Rollout:
+        return self._rollouts.setdefault(key, Rollout())
+
+    def ids(self) -> frozenset[str]:
+        """Every prediction that an intent of this ledger has already been given."""
+        return frozenset(a.id for rollout in self._rollouts.values() for a in rollout.attempts if a.id is not None)
+
+    def protocol(self, scene: str, model: str, digest: str, parts: Mapping[str, Any]) -> None:
+        """Record the parts of a digest before its first use."""
+        if (scene, model, digest) not in self._protocols:
+            self._write({"event": "protocol", "scene": scene, "model": model, "digest": digest, **parts})
+
+    def intent(self, key: RolloutKey, digest: str, provider: str) -> Attempt:
+        """About to make a paid call. It is on disk when this returns."""
+        self._event(key, "intent", len(self.rollout(key).attempts), digest=digest, provider=provider)
+        return self.rollout(key).attempts[-1]
+
+    def submitted(self, key: RolloutKey, attempt: Attempt, prediction_id: str) -> None:
+        self._event(key, "submitted", attempt.number, id=prediction_id)
+
+    def absent(self, key: RolloutKey, attempt: Attempt) -> None:
+        self._event(key, "absent", attempt.number)
+
+    def ended(self, key: RolloutKey, attempt: Attempt, state: State, detail: str) -> None:
+        self._event(key, "ended", attempt.number, state=state.value, detail=detail)
+
+    def verified(self, key: RolloutKey, attempt: Attempt, facts: Mapping[str, Any]) -> None:
+        """facts: sha256 and what decoding showed."""
+        self._event(key, "verified", attempt.number, **facts)
+
+    def retry(self, key: RolloutKey) -> None:
+        self._event(key, "retry", len(self.rollout(key).attempts))
+
+    def close(self) -> None:
+        self._log.close()
+
+    def _event(self, key: RolloutKey, event: str, attempt: int, **fields: Any) -> None:
+        scene, model, seed = key
+        self._write({"event": event, "scene": scene, "model": model, "seed": seed, "attempt": attempt, **fields})
+
+    def _write(self, record: dict[str, Any]) -> None:
+        record["time"] = datetime.now(UTC).isoformat(timespec="milliseconds")
+        self._log.append(record)
+        self._apply(record)
+
+    def _apply(self, record: Mapping[str, Any]) -> None:
+        event = record["event"]
+        if event == "protocol":
+            self._protocols.add((record["scene"], record["model"], record["digest"]))
+            return
+        rollout = self.rollout((str(record["scene"]), str(record["model"]), int(record["seed"])))
+        number = int(record["attempt"])
+        if event == "intent":
+            if number != len(rollout.attempts):
+                raise ValueError(f"attempt {number} follows {len(rollout.attempts)} attempts")
+            rollout.attempts.append(Attempt(number, datetime.fromisoformat(record["time"]), str(record["digest"])))
+            return
+        if event == "retry":
+            rollout.allowance_from = number
+            return
+        attempt = rollout.attempts[number]
+        if event == "submitted":
+            attempt.id = str(record["id"])
+        elif event == "absent":
+            attempt.absent = True
+        elif event == "ended":
+            attempt.state, attempt.detail = State(record["state"]), str(record["detail"])
+        elif event == "verified":
+            attempt.state, attempt.detail, attempt.sha256 = State.SUCCEEDED, "", str(record["sha256"])
+        else:
+            raise ValueError(f"unknown event {event!r}")
+
+
+def identical_videos(history: History, keys: Iterable[RolloutKey]) -> list[list[RolloutKey]]:
+    """Groups of two or more rollouts whose verified videos are the same bytes: one draw, not several."""
+    groups: dict[str, list[RolloutKey]] = {}
+    for key in keys:
+        last = history.rollout(key).last
+        if last is not None and last.sha256 is not None:
+            groups.setdefault(last.sha256, []).append(key)
+    return [group for group in groups.values() if len(group) > 1]

@@ -1,0 +1,268 @@
+"""Replicate through its own client: https://replicate.com/docs/reference/http.
+
+Settings are the client's: REPLICATE_API_TOKEN, REPLICATE_BASE_URL (default https://api.replicate.com) and
+REPLICATE_POLL_INTERVAL. Four properties of the client (1.0.7) shape this module. A create has no timeout, so every call
+here has one. An error keeps the body of the answer but not its headers, where a reset hint may stand, so a response
+hook reads both. A status that the client does not know is a ValidationError, so those answers are read again as plain
+JSON. GETs are repeated by its transport; a create never is, and it must not be.
+"""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+import httpx
+from replicate.client import Client
+
+from errors import UserError
+from protocol import Generation
+from providers import hints
+from providers.base import (
+    Lost,
+    Prediction,
+    RateLimitedError,
+    RejectedError,
+    Request,
+    ResultUnknownError,
+    RolloutKey,
+    State,
+    UnreachableError,
+    UnusableError,
+)
+from providers.downloading import Downloader, check_base_url
+from providers.frames import FrameStore, Upload
+from providers.replicate_output import one_line, read_prediction
+from providers.replicate_schema import check_inputs, input_schema
+
+TOKEN = "REPLICATE_API_TOKEN"
+BASE_URL = "REPLICATE_BASE_URL"
+_DEFAULT_BASE_URL = "https://api.replicate.com"
+_OUTPUT_DOMAINS = ("replicate.delivery", "replicate.com")
+
+_HTTP_TIMEOUT = httpx.Timeout(30.0, connect=10.0)
+# Wall clock of one whole call, with the repeats that the client's transport makes of a GET.
+_CALL_TIMEOUT_S = 90.0
+# Clocks differ, and a create may take a while until it is listed: a lost prediction may look this much older.
+_CLOCK_TOLERANCE = timedelta(minutes=2)
+
+# What the client raises for an answer that it cannot read: not JSON, not the fields it knows, not an object at all.
+_UNREADABLE = (ValueError, TypeError, KeyError, AttributeError)
+# Token refused, no credit, not allowed.
+_ACCOUNT = frozenset({401, 402, 403})
+
+_Result = TypeVar("_Result")
+
+
+class _HttpError(Exception):
+    """An answer of 400 and above. seconds: its reset hint."""
+
+    def __init__(self, status: int, detail: str, seconds: float | None) -> None:
+        super().__init__(f"HTTP {status}: {detail}" if detail else f"HTTP {status}")
+        self.status = status
+        self.seconds = seconds
+
+
+class ReplicateProvider:
+    """The models of Replicate. Raises UserError when the token is not set or the base URL is unusable."""
+
+    name = "replicate"
+
+    def __init__(self) -> None:
+        token = os.environ.get(TOKEN, "").strip()
+        if not token or not token.isascii() or not token.isprintable() or " " in token:
+            raise UserError(f"{TOKEN}: not set to a token; expected one from https://replicate.com/account/api-tokens")
+        self._base_url = check_base_url(BASE_URL, os.environ.get(BASE_URL) or _DEFAULT_BASE_URL)
+        self._token = token
+        authorization = f"Bearer {token}"
+        self._transport = httpx.AsyncHTTPTransport(limits=httpx.Limits(max_connections=None))
+        hooks = {"response": [self._on_response]}
+        self._client = Client(
+            token, base_url=str(self._base_url), timeout=_HTTP_TIMEOUT, transport=self._transport, event_hooks=hooks
+        )
+        self._plain = httpx.AsyncClient(
+            base_url=self._base_url, timeout=_HTTP_TIMEOUT, headers={"Authorization": authorization}, event_hooks=hooks
+        )
+        self._downloader = Downloader(self._base_url, _OUTPUT_DOMAINS, authorization, _HTTP_TIMEOUT)
+        self._frames = FrameStore(self._upload)
+        self._clock_offset = timedelta(0)
+        self.poll_interval: float = self._client.poll_interval
+
+    async def prepare(self, generations: Sequence[Generation]) -> list[str]:
+        try:
+            # The token first: with a bad one, models and versions are said not to exist.
+            await self._get("/v1/account", self._client.accounts.async_current())
+        except (UnreachableError, UnusableError) as error:
+            raise UserError(f"{self._base_url}: {error}; expected Replicate to accept {TOKEN}") from error
+        remarks = []
+        schemas: dict[str, Mapping[str, Any]] = {}
+        for generation in generations:
+            model = str(generation.model.replicate_id)
+            if model not in schemas:
+                schemas[model] = await self._schema(generation)
+                if not schemas[model]:
+                    remarks.append(f"{model}: publishes no input schema; its input names are not checked")
+            if schemas[model]:
+                names = {**Request(generation, 0).inputs, generation.model.frame_field: ""}
+                check_inputs(generation.model.key, model, names, schemas[model])
+        return remarks
+
+    async def submit(self, request: Request) -> str:
+        model = request.generation.model
+        frame_url = await self._frames.url(request.generation.frame)
+        inputs = {**request.inputs, model.frame_field: frame_url}
+        create = self._client.models.predictions.async_create(str(model.replicate_id), inputs)
+        try:
+            return str((await asyncio.wait_for(create, _CALL_TIMEOUT_S)).id)
+        except _HttpError as error:
+            if error.status == 429:
+                raise RateLimitedError(str(error), error.seconds) from error
+            if error.status in _ACCOUNT:
+                raise UnusableError(str(error)) from error
+            if error.status < 500 and error.status != 408:
+                raise RejectedError(str(error)) from error
+            raise ResultUnknownError(str(error)) from error
+        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
+            raise UnreachableError(f"cannot connect ({type(error).__name__})") from error
+        except (httpx.HTTPError, TimeoutError, *_UNREADABLE) as error:
+            raise ResultUnknownError(f"no usable answer to a create ({type(error).__name__})") from error
+
+    async def poll(self, prediction_id: str) -> Prediction:
+        path = f"/v1/predictions/{prediction_id}"
+        try:
+            return read_prediction(await self._get(path, self._client.predictions.async_get(prediction_id)))
+        except _HttpError as error:
+            return Prediction(prediction_id, State.EXPIRED, f"the provider no longer knows it ({error})")
+
+    async def find(self, lost: Sequence[Lost], known_ids: frozenset[str]) -> dict[RolloutKey, str]:
+        """See `Provider.find`. Matched on model, inputs (the frame's URL apart) and time.
+
+        A prediction whose data the provider has already deleted cannot be matched; nor could its video be had.
+        """
+        found: dict[RolloutKey, str] = {}
+        if not lost:
+            return found
+        horizon = min(one.time for one in lost) - _CLOCK_TOLERANCE
+        taken = set(known_ids)
+        listed = await self._listed_since(horizon)
+        # Oldest first on both sides: of two equal requests the earlier one gets the earlier prediction.
+        for one in sorted(lost, key=lambda one: one.time):
+            for data in reversed(listed):
+                if data["id"] not in taken and self._is_of(data, one):
+                    found[one.request.key] = data["id"]
+                    taken.add(data["id"])
+                    break
+        return found
+
+    async def download(self, request: Request, video: str, path: Path) -> None:
+        await self._downloader.fetch(video, path)
+
+    async def cancel(self, prediction_id: str) -> None:
+        # Unreadable: cancelled, with a status that the client does not know. 404: there is nothing to cancel.
+        with suppress(_HttpError, *_UNREADABLE):
+            await self._call(self._client.predictions.async_cancel(prediction_id))
+
+    async def close(self) -> None:
+        await self._transport.aclose()
+        await self._plain.aclose()
+        await self._downloader.close()
+
+    async def _on_response(self, response: httpx.Response) -> None:
+        if date := response.headers.get("Date"):
+            with suppress(ValueError, TypeError):
+                self._clock_offset = parsedate_to_datetime(date) - datetime.now(UTC)
+        if response.status_code >= 400:
+            body = await response.aread()
+            detail = one_line(hints.detail(body)).replace(self._token, "***")
+            raise _HttpError(response.status_code, detail, hints.seconds(response.headers, body))
+
+    async def _call(self, call: Awaitable[_Result]) -> _Result:
+        """A call that may be made again: raises UnreachableError, UnusableError, or one of _UNREADABLE."""
+        try:
+            return await asyncio.wait_for(call, _CALL_TIMEOUT_S)
+        except _HttpError as error:
+            if error.status in _ACCOUNT:
+                raise UnusableError(str(error)) from error
+            if error.status == 404:
+                raise  # not a matter of trying again: the caller knows what is missing
+            raise UnreachableError(str(error)) from error
+        except (httpx.HTTPError, TimeoutError) as error:
+            raise UnreachableError(f"no answer ({type(error).__name__})") from error
+
+    async def _get(self, path: str, call: Awaitable[Any]) -> dict[str, Any]:
+        try:
+            return dict((await self._call(call)).dict())
+        except _UNREADABLE:
+            return await self._get_plain(path)
+
+    async def _get_plain(self, path: str) -> dict[str, Any]:
+        response = await self._call(self._plain.get(path))
+        try:
+            data = response.json()
+        except ValueError as error:
+            raise UnreachableError(f"the answer to GET {path.partition('?')[0]} is not JSON") from error
+        if not isinstance(data, dict):
+            raise UnreachableError(f"the answer to GET {path.partition('?')[0]} is not an object")
+        return data
+
+    async def _schema(self, generation: Generation) -> Mapping[str, Any]:
+        model = str(generation.model.replicate_id)
+        try:
+            return input_schema(await self._get(f"/v1/models/{model}", self._client.models.async_get(model)))
+        except _HttpError as error:
+            where = f"model {generation.model.key}"
+            raise UserError(
+                f"{where}: Replicate knows no {model} ({error}); expected owner/name in models.py"
+            ) from error
+
+    async def _upload(self, frame: Path) -> Upload:
+        # Uploads are not paid for, so that one without an answer is simply made again.
+        try:
+            sent = await self._call(self._client.files.async_create(frame))
+            expires = None if sent.expires_at is None else _time(sent.expires_at) - self._clock_offset
+            return Upload(str(sent.urls["get"]), expires)
+        except (_HttpError, *_UNREADABLE) as error:
+            raise UnreachableError(
+                f"no usable answer to the upload of {frame.name} ({type(error).__name__})"
+            ) from error
+
+    async def _listed_since(self, horizon: datetime) -> list[dict[str, Any]]:
+        """Our predictions since `horizon` on our clock, newest first."""
+        listed: list[dict[str, Any]] = []
+        page = await self._get("/v1/predictions", self._client.predictions.async_list())
+        while True:
+            try:
+                results = [dict(data) for data in page["results"]]
+                listed += [data for data in results if self._created(data) >= horizon]
+            except _UNREADABLE as error:
+                raise UnreachableError(f"the list of predictions is not readable ({type(error).__name__})") from error
+            following = page.get("next")
+            if not following or len(results) == 0 or self._created(results[-1]) < horizon:
+                return listed
+            cursor = self._base_url.join(str(following))
+            if cursor.host != self._base_url.host:
+                raise UnreachableError(
+                    f"the list of predictions goes on at {cursor.host}; expected {self._base_url.host}"
+                )
+            page = await self._get(str(cursor), self._client.predictions.async_list(str(cursor)))
+
+    def _created(self, data: Mapping[str, Any]) -> datetime:
+        """When a prediction was created, on our clock."""
+        return _time(str(data["created_at"])) - self._clock_offset
+
+    def _is_of(self, data: Mapping[str, Any], lost: Lost) -> bool:
+        inputs = data.get("input") or {}
+        return (
+            data.get("model") == lost.request.generation.model.replicate_id
+            and all(name in inputs and inputs[name] == value for name, value in lost.request.inputs.items())
+            and self._created(data) >= lost.time - _CLOCK_TOLERANCE
+        )
+
+
+def _time(text: str) -> datetime:
+    parsed = datetime.fromisoformat(text)
+    return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)

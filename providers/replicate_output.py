@@ -1,0 +1,69 @@
+"""What a Replicate prediction's fields mean: its status, its moderation texts, and the many shapes of its output."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from providers.base import Prediction, State
+
+# Documented at https://replicate.com/docs/topics/predictions/lifecycle. Whatever else turns up is `unknown`.
+RUNNING = frozenset({"starting", "processing"})
+FAILED = frozenset({"failed", "canceled"})
+
+# Words of moderation messages; E005 is Replicate's own code for input or output flagged as sensitive.
+_MODERATION = re.compile(
+    r"\b(nsfw|sensitive|moderat(ed|ion|or)|flagged|safety|content[ _]polic(y|ies)|prohibited|violat\w+|E005)\b",
+    re.IGNORECASE,
+)
+_DETAIL_CHARACTERS = 300
+
+
+def read_prediction(data: Mapping[str, Any]) -> Prediction:
+    """The provider's answer about one prediction, as a `Prediction`. Total: any mapping with an id has a meaning."""
+    prediction_id, status = str(data["id"]), str(data.get("status"))
+    if status in RUNNING:
+        # Output of a prediction that runs is not its result, and none is not its failure.
+        return Prediction(prediction_id, None)
+    error, logs = one_line(data.get("error")), one_line(data.get("logs"))
+    if status in FAILED:
+        refused = bool(_MODERATION.search(error))
+        detail = error or (f"{status}: {logs[-_DETAIL_CHARACTERS:]}" if logs else status)
+        return Prediction(prediction_id, State.REFUSED if refused else State.FAILED, detail)
+    if status != "succeeded":
+        return Prediction(prediction_id, State.UNKNOWN, f"status {one_line(status)} {error}".strip())
+    if data.get("data_removed"):
+        return Prediction(prediction_id, State.EXPIRED, "the provider has deleted the output")
+    output = data.get("output")
+    if not output and (told := error or _moderation_of(logs)):
+        return Prediction(prediction_id, State.REFUSED, told)
+    try:
+        return Prediction(prediction_id, State.SUCCEEDED, video=one_video(output))
+    except ValueError as wrong:
+        return Prediction(prediction_id, State.NO_VIDEO, str(wrong))
+
+
+def one_video(output: Any) -> str:
+    """The URL of the one video in a model's output: a URL, a data URL, a file object, or a list of one of these.
+
+    Raises ValueError saying what came, for anything else.
+    """
+    items = list(output) if isinstance(output, list | tuple) else [output]
+    if len(items) != 1:
+        raise ValueError(f"output is a list of {len(items)}; expected one video")
+    item = items[0]
+    url = item if isinstance(item, str) else getattr(item, "url", None)
+    if not isinstance(url, str) or not url.startswith(("https://", "http://", "data:video/")):
+        raise ValueError(
+            f"output is {one_line(item if url is None else url)[:80] or 'empty'}; expected the URL of a video"
+        )
+    return url
+
+
+def one_line(value: Any) -> str:
+    """Text of a field for a person: one line, bounded; empty for None."""
+    text = "" if value is None else " ".join(str(value).split())
+    return text if len(text) <= _DETAIL_CHARACTERS else f"{text[: _DETAIL_CHARACTERS - 3]}..."
+
+
+def _moderation_of(logs: str) -> str:
+    return logs if _MODERATION.search(logs) else ""

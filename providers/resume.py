@@ -1,0 +1,82 @@
+"""What is left to do for one rollout, given its ledger and its file."""
+
+from enum import Enum, auto
+from pathlib import Path
+
+from errors import UserError
+from providers.base import ASK_AGAIN, FREE_FAILURES, Request
+from providers.history import History
+from video_io import sha256_file
+
+# Moderation and failures are in part random: that many attempts are made before the user is asked.
+MAX_FREE_ATTEMPTS = 3
+
+
+class Step(Enum):
+    """The next thing to do for a rollout."""
+
+    NOTHING = auto()
+    """The video is there and is the one that the ledger knows."""
+    FOREIGN = auto()
+    """A video is there that the ledger does not know: it came from elsewhere, and is left alone."""
+    LOOK_UP = auto()
+    """There is an intent without an id: the provider's list knows whether it was created."""
+    ASK = auto()
+    """There is an id whose end is not known, or whose video is no more there."""
+    CREATE = auto()
+    """No prediction is under way."""
+    GIVEN_UP = auto()
+    """It ended without a video; only the user can ask for another attempt."""
+
+
+def video_path(folder: Path, request: Request) -> Path:
+    """Where the video of a rollout belongs, in a study's folder."""
+    scene, model, seed = request.key
+    return folder / scene / model / f"seed_{seed}.mp4"
+
+
+def side_path(path: Path) -> Path:
+    """Where a video is written before it is verified. No reader of a folder takes it for a video."""
+    return path.with_name(f".{path.name}.part")
+
+
+def next_step(history: History, folder: Path, request: Request) -> Step:
+    """Also moves a video into its place whose verification was recorded just before a crash.
+
+    Raises UserError for a file that is not the recorded one, and for a rollout of another protocol.
+    """
+    path, last = video_path(folder, request), history.rollout(request.key).last
+    if last is not None and (last.sha256 or (last.state is None and not last.absent)):
+        _check_protocol(history, request, last.digest)
+    side = side_path(path)
+    if last is not None and last.sha256 and not path.exists() and side.exists() and sha256_file(side) == last.sha256:
+        side.replace(path)
+    if path.exists():
+        if last is None or last.sha256 is None:
+            return Step.FOREIGN
+        found = sha256_file(path)
+        if found != last.sha256:
+            expected = f"expected {last.sha256[:12]}, as {history.path.name} records; move the file away to go on"
+            raise UserError(f"{path}: SHA-256 is {found[:12]}...; {expected}")
+        return Step.NOTHING
+    if last is None or last.absent:
+        return Step.CREATE
+    if last.id is None and last.state is None:
+        return Step.LOOK_UP
+    if last.number < history.rollout(request.key).allowance_from:
+        return Step.CREATE
+    if last.state is None or last.sha256 or last.state in ASK_AGAIN:
+        return Step.ASK
+    if last.state in FREE_FAILURES and history.rollout(request.key).free_failures < MAX_FREE_ATTEMPTS:
+        return Step.CREATE
+    return Step.GIVEN_UP
+
+
+def _check_protocol(history: History, request: Request, digest: str) -> None:
+    if digest != request.generation.digest:
+        scene, model, seed = request.key
+        raise UserError(
+            f"{history.path}: {scene} / {model} seed {seed} was made under protocol {digest[:12]}; expected "
+            f"{request.generation.digest[:12]}, that of the present prompt, frame and inputs: "
+            "put these back, or move the study's folder away"
+        )
