@@ -2,6 +2,7 @@
 
 import argparse
 import functools
+import io
 import os
 import re
 import sys
@@ -90,6 +91,17 @@ def check_model_key(model: str) -> str:
     return model
 
 
+def whole(minimum: int) -> Callable[[str], int]:
+    """Type of an option that takes an integer of at least `minimum`."""
+
+    def parse(text: str) -> int:
+        if not text.isdecimal() or int(text) < minimum:
+            raise argparse.ArgumentTypeError(f"{text!r}; expected an integer of at least {minimum}")
+        return int(text)
+
+    return parse
+
+
 class Main(Protocol):
     """A script's main: arguments (None: those of the process) -> exit code."""
 
@@ -101,8 +113,14 @@ def command(main: Callable[[Sequence[str] | None], int]) -> Main:
 
     @functools.wraps(main)
     def run(argv: Sequence[str] | None = None) -> int:
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            # Where the character set has no ρ, an escape is printed instead of a traceback.
+            sys.stdout.reconfigure(errors="backslashreplace")
         try:
-            return main(argv)
+            code = main(argv)
+            # Here, not at exit, where a reader that has gone could no longer be caught.
+            sys.stdout.flush()
+            return code
         except UserError as error:
             message = " ".join(str(error).split())
             print(f"{Path(main.__code__.co_filename).name}: {message}", file=sys.stderr)

@@ -1,9 +1,11 @@
 """Atomic writes and strict JSON: the only place where a file is replaced."""
 
+import errno
 import json
 import math
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,31 +15,38 @@ from errors import UserError
 SIGNIFICANT_DIGITS = 10
 
 
-def write_bytes(path: Path, data: bytes) -> None:
-    """Replace `path` by `data` in one step; after a crash the old file or the new one is there, never a part.
+def write_files(files: Mapping[Path, bytes]) -> None:
+    """Replace every path by its data. Each is replaced in one step, and none before all of them are on disk, so that
+    a full disk or a bad folder leaves the old files, all of them, as they were.
 
-    Raises UserError when the folder or the file cannot be written.
+    Raises UserError when a folder or a file cannot be written.
     """
-    side_file = None
+    side_files: dict[Path, Path] = {}
+    path = Path()
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        side_file = Path(name)
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        side_file.chmod(0o644)
-        side_file.replace(path)
+        for path, data in files.items():
+            if path.is_dir():
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+            side_files[path] = Path(name)
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            side_files[path].chmod(0o644)
+        for path in files:
+            side_files[path].replace(path)
     except OSError as error:
-        if side_file is not None:
-            side_file.unlink(missing_ok=True)
         raise UserError(f"{path}: cannot write: {error.strerror}; expected a writable folder") from error
+    finally:
+        for side_file in side_files.values():
+            side_file.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> None:
     """Replace `path` by UTF-8 text with LF line ends."""
-    write_bytes(path, text.encode("utf-8"))
+    write_files({path: text.encode("utf-8")})
 
 
 def json_text(value: Any) -> str:

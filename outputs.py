@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from errors import UserError
-from files import json_text, read_json, write_bytes
+from files import json_text, read_json, write_files
 from tables import Table, latex, markdown
 
 if TYPE_CHECKING:
@@ -43,9 +43,9 @@ class Outputs:
         """One table, printed, and written at tables/{stem}{suffix}.md and .tex."""
         text = markdown(table)
         self._printed.append(text)
-        base = self.analysis / "tables" / f"{self.stem}{suffix}"
-        self._files[base.with_suffix(".md")] = text.encode()
-        self._files[base.with_suffix(".tex")] = latex(table, f"{self.stem}{suffix}").encode()
+        name = f"{self.stem}{suffix}"
+        self._files[self.analysis / "tables" / f"{name}.md"] = text.encode()
+        self._files[self.analysis / "tables" / f"{name}.tex"] = latex(table, name).encode()
 
     def figure(self, figure: "Figure", suffix: str = "") -> None:
         """One figure at figures/{stem}{suffix}.pdf and .png."""
@@ -60,8 +60,7 @@ class Outputs:
     def finish(self) -> None:
         """Write every file, then print the tables (for a selection only the latter, and say so)."""
         if not self.print_only:
-            for path, data in self._files.items():
-                write_bytes(path, data)
+            write_files(self._files)
         print("\n".join(self._printed))
         if self.print_only:
             print("(a selection: nothing written)")

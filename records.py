@@ -142,15 +142,15 @@ def check_strays(analysis: Path, expected_models: Sequence[str]) -> list[str]:
     for path in sorted(analysis.glob("*_bins.json")):
         if path.name in owned:
             continue
+        name = path.name.removesuffix("_bins.json")
         # A longer key comes first: galton_board_real_x is not a model "real_x" of galton_board.
-        scene = next((s for s in sorted(SCENES, key=len, reverse=True) if path.name.startswith(f"{s}_")), None)
-        model = path.name.removeprefix(f"{scene}_").removesuffix("_bins.json")
-        if scene is None or not model:
+        scene = next((s for s in sorted(SCENES, key=len, reverse=True) if name.startswith(f"{s}_")), None)
+        if scene is None or name in SCENES:
             known = ", ".join(SCENES)
             raise UserError(
                 f"{path}: belongs to no scene; expected {{scene}}_{{model}}_bins.json with scene one of {known}"
             )
-        further.add(model)
+        further.add(name.removeprefix(f"{scene}_"))
     return sorted(further)
 
 
@@ -214,11 +214,12 @@ def _absent_reasons(analysis: Path) -> dict[tuple[str, str, str], str]:
     reasons = {}
     for index, entry in enumerate(entries):
         _check_keys(path, entry, {"study", "scene", "model", "reason"}, set(), f"entry {index}")
-        if entry["study"] not in STUDIES or entry["scene"] not in STUDIES[entry["study"]].scenes or not entry["reason"]:
+        named = all(isinstance(value, str) and value for value in entry.values())
+        if not named or entry["study"] not in STUDIES or entry["scene"] not in STUDIES[entry["study"]].scenes:
             raise UserError(
-                f"{path}: entry {index} is {_short(entry)}; expected a study, one of its scenes, and a reason"
+                f"{path}: entry {index} is {_short(entry)}; expected a study, one of its scenes, a model and a reason"
             )
-        reasons[entry["study"], entry["scene"], entry["model"]] = str(entry["reason"])
+        reasons[entry["study"], entry["scene"], entry["model"]] = entry["reason"]
     return reasons
 
 

@@ -1,0 +1,59 @@
+"""What several test files need and no fixture gives: the project's own files, snapshots of folders, outcome files."""
+
+import ast
+import importlib
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from paths import ROOT
+from records import read_study
+from scenes import SCENES
+
+MODULES = sorted(path.stem for path in ROOT.glob("*.py"))
+
+
+@cache
+def syntax(name: str) -> ast.Module:
+    """The syntax tree of a root-level module."""
+    return ast.parse((ROOT / f"{name}.py").read_text(encoding="utf-8"))
+
+
+def is_script(name: str) -> bool:
+    """Whether the module runs when it is called by its name: `if __name__ == "__main__"` at its top level."""
+    return any(isinstance(node, ast.If) and "__name__" in ast.unparse(node.test) for node in syntax(name).body)
+
+
+SCRIPTS = [name for name in MODULES if is_script(name)]
+# Scripts that take a selection, and so print rows of the committed outcomes without writing.
+ANALYSES = [name for name in SCRIPTS if "cli.parser(" in (ROOT / f"{name}.py").read_text(encoding="utf-8")]
+
+
+def script(name: str) -> ModuleType:
+    return importlib.import_module(name)
+
+
+def snapshot(folder: Path) -> dict[str, bytes]:
+    """Every file below a folder, hidden ones too, with its bytes."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def outcome_file(scene: str, model: str, bins: Sequence[int | None]) -> dict[str, Any]:
+    """The content of an outcome file of the main study."""
+    rollouts = [{"seed": seed, "bin": outcome} for seed, outcome in enumerate(bins)]
+    return {"scene": scene, "model": model, "num_bins": SCENES[scene].k, "rollouts": rollouts}
+
+
+def write_model(analysis: Path, model: str, outcomes: Mapping[str, Sequence[int | None]]) -> None:
+    """One outcome file a scene, as somebody else would put them there."""
+    for scene, bins in outcomes.items():
+        path = analysis / f"{scene}_{model}_bins.json"
+        path.write_text(json.dumps(outcome_file(scene, model, bins)), encoding="utf-8")
+
+
+def copied_outcomes(analysis: Path, model: str) -> dict[str, tuple[int | None, ...]]:
+    """The outcomes of a published model in every scene."""
+    return {scene: cell.bins for (scene, _), cell in read_study(analysis, "main", models=[model]).items()}
