@@ -19,6 +19,7 @@ class Model:
     inputs: what we set, besides prompt, seed and frame.
     api_defaults: what the service documented as its defaults on 2026-07-10, for the parameters it exposes.
         Table 1 marks a value that equals its default and prints N/A for a parameter that is in neither mapping.
+    usd_per_second: what the service asks for a second of video under these inputs, when you want a bill in money.
     colour, marker: of every plot. The colours are Okabe and Ito's, which colour-blind readers tell apart.
     """
 
@@ -32,6 +33,7 @@ class Model:
     frame_field: str = "image"
     inputs: Mapping[str, Any] = field(default_factory=dict)
     api_defaults: Mapping[str, Any] = field(default_factory=dict)
+    usd_per_second: float | None = None
 
     @property
     def label(self) -> str:
@@ -128,6 +130,7 @@ _ALL = (
     #     frame_field="image",
     #     inputs={"duration": 5, "resolution": "720p"},
     #     api_defaults={"duration": 5, "resolution": "720p"},
+    #     usd_per_second=0.05,                # optional: generate_rollouts.py --dry-run then shows dollars
     # ),
 )
 

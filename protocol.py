@@ -28,7 +28,7 @@ def digest(value: Any) -> str:
     ).hexdigest()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Generation:
     """How the rollouts of one (study, scene, model) are made."""
 

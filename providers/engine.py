@@ -6,7 +6,7 @@ What is written in which order makes that true: intent, paid call, id, end. A la
 
 import asyncio
 import os
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -56,52 +56,36 @@ class Engine:
         self._downloads = asyncio.Semaphore(_DOWNLOADS_AT_ONCE)
         self._decoders = ThreadPoolExecutor(_DECODERS, thread_name_prefix="decode")
 
-    async def run(self, requests: Sequence[Request]) -> Report:
-        """Bring every request to an end. Raises UserError for a folder, ledger or disk that cannot be used."""
+    async def run(self, requests: Sequence[Request], steps: Mapping[RolloutKey, Step]) -> Report:
+        """Bring every request to an end. steps: what `providers.resume.plan` found for each.
+
+        Raises UserError for a folder, ledger or disk that cannot be used.
+        """
         try:
-            steps = await self._plan(requests)
+            first = {request.key: self._first_step(request, steps[request.key]) for request in requests}
+            lost = [request for request in requests if first[request.key] is Step.LOOK_UP]
+            await self._look_up(lost)
+            first |= {request.key: next_step(self._history, self._folder, request) for request in lost}
             # By seed first, so that all cells move together and a broken one is found out early.
             order = sorted(requests, key=lambda request: request.seed)
-            await _all([self._rollout(request, steps[request.key]) for request in order])
+            await _all([self._rollout(request, first[request.key]) for request in order])
         finally:
             self._decoders.shutdown()
         return self._run.report
 
-    async def _plan(self, requests: Sequence[Request]) -> dict[RolloutKey, Step]:
-        steps = {}
-        for request in requests:
-            steps[request.key] = await self._first_step(request)
-        foreign = sum(step is Step.FOREIGN for step in steps.values())
-        if foreign:
-            self._run.remark(
-                f"{foreign} videos are not in the ledger: they came from elsewhere and are left as they are"
-            )
-        lost = [request for request in requests if steps[request.key] is Step.LOOK_UP]
+    def _first_step(self, request: Request, step: Step) -> Step:
+        self._run.show(request, WAITING)
+        if step is Step.GIVEN_UP and self._settings.retry:
+            self._history.retry(request.key)
+            return Step.CREATE
+        return step
+
+    async def _look_up(self, lost: Sequence[Request]) -> None:
         try:
             await self._creator.look_up(lost)
         except UnusableError as error:
-            raise UserError(
-                f"{self._provider.name}: {error}; expected to find out what an earlier run paid for"
-            ) from error
-        for request in lost:
-            steps[request.key] = next_step(self._history, self._folder, request)
-        return steps
-
-    async def _first_step(self, request: Request) -> Step:
-        # In a thread: files of an earlier run are hashed.
-        loop = asyncio.get_running_loop()
-        step = await loop.run_in_executor(self._decoders, next_step, self._history, self._folder, request)
-        last = self._history.rollout(request.key).last
-        if step in {Step.NOTHING, Step.FOREIGN}:
-            self._run.show(request, DONE)
-        elif step is Step.GIVEN_UP and self._settings.retry:
-            self._history.retry(request.key)
-            step = Step.CREATE
-        elif step is Step.GIVEN_UP and last is not None and last.state is not None:
-            self._run.show(request, last.state.value)
-        else:
-            self._run.show(request, WAITING)
-        return step
+            message = f"{self._provider.name}: {error}; expected its list of what an earlier run may have paid for"
+            raise UserError(message) from error
 
     async def _rollout(self, request: Request, step: Step) -> None:
         try:

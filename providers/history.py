@@ -144,7 +144,7 @@ class History:
         elif event == "absent":
             attempt.absent = True
         elif event == "ended":
-            attempt.state, attempt.detail = State(record["state"]), str(record["detail"])
+            attempt.state, attempt.detail, attempt.sha256 = State(record["state"]), str(record["detail"]), None
         elif event == "verified":
             attempt.state, attempt.detail, attempt.sha256 = State.SUCCEEDED, "", str(record["sha256"])
         else:

@@ -1,15 +1,19 @@
 """What is left to do for one rollout, given its ledger and its file."""
 
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from enum import Enum, auto
 from pathlib import Path
 
 from errors import UserError
-from providers.base import ASK_AGAIN, FREE_FAILURES, Request
+from providers.base import ASK_AGAIN, FREE_FAILURES, Request, RolloutKey
 from providers.history import History
 from video_io import sha256_file
 
 # Moderation and failures are in part random: that many attempts are made before the user is asked.
 MAX_FREE_ATTEMPTS = 3
+# Hashing waits for the disk and does without the interpreter's lock.
+_HASHERS = 4
 
 
 class Step(Enum):
@@ -40,17 +44,38 @@ def side_path(path: Path) -> Path:
     return path.with_name(f".{path.name}.part")
 
 
-def next_step(history: History, folder: Path, request: Request) -> Step:
-    """Also moves a video into its place whose verification was recorded just before a crash.
+def recover(history: History, folder: Path, requests: Iterable[Request]) -> None:
+    """Move those videos into place that a crash left beside it after their verification. Needs the folder's lock."""
+    for request in requests:
+        path, last = video_path(folder, request), history.rollout(request.key).last
+        side = side_path(path)
+        if (
+            last is not None
+            and last.sha256
+            and not path.exists()
+            and side.exists()
+            and sha256_file(side) == last.sha256
+        ):
+            side.replace(path)
 
-    Raises UserError for a file that is not the recorded one, and for a rollout of another protocol.
-    """
+
+def plan(history: History, folder: Path, requests: Sequence[Request]) -> dict[RolloutKey, Step]:
+    """The next step of each rollout, see `next_step`; hashes the videos that are there, and changes nothing."""
+    with ThreadPoolExecutor(_HASHERS) as pool:
+        return dict(
+            zip(
+                (request.key for request in requests),
+                pool.map(lambda request: next_step(history, folder, request), requests),
+                strict=True,
+            )
+        )
+
+
+def next_step(history: History, folder: Path, request: Request) -> Step:
+    """Raises UserError for a file that is not the recorded one, and for a rollout of another protocol."""
     path, last = video_path(folder, request), history.rollout(request.key).last
     if last is not None and (last.sha256 or (last.state is None and not last.absent)):
         _check_protocol(history, request, last.digest)
-    side = side_path(path)
-    if last is not None and last.sha256 and not path.exists() and side.exists() and sha256_file(side) == last.sha256:
-        side.replace(path)
     if path.exists():
         if last is None or last.sha256 is None:
             return Step.FOREIGN

@@ -9,7 +9,7 @@ from providers.base import Request, RolloutKey, State
 
 # What a rollout is shown as before its end, or after it (SUCCEEDED is "done").
 WAITING, RUNNING, DOWNLOADING, DONE = "waiting", "running", "downloading", "done"
-DISPLAY = (DONE, RUNNING, DOWNLOADING, WAITING, *(state.value for state in State if state is not State.SUCCEEDED))
+DISPLAY = (WAITING, RUNNING, DOWNLOADING, DONE, *(state.value for state in State if state is not State.SUCCEEDED))
 
 # So many equal failures one after the other, and a cell's further attempts would fail alike.
 EQUAL_FAILURES_STOP = 5
