@@ -27,7 +27,7 @@ use_environment() {
         installed="$venv/$wanted.installed"
         if ! cmp -s "$root/$wanted" "$installed"; then
             echo "installing $wanted"
-            "$PYTHON" -m pip install --quiet --disable-pip-version-check -r "$root/$wanted" || return 1
+            "$PYTHON" -m pip install -qq --disable-pip-version-check -r "$root/$wanted" || return 1
             cp "$root/$wanted" "$installed"
         fi
     done
