@@ -69,6 +69,9 @@ def axes_grid(figure: Figure, rows: int, columns: int, **kwargs: Any) -> list[Ax
 
 def render(figure: Figure) -> dict[str, bytes]:
     """The figure as {"pdf": ..., "png": ...}, without dates or version numbers in the files."""
+    # The layout is solved once and then kept: it would come out the same for both files.
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
     files = {}
     for kind, metadata in (
         ("pdf", {"CreationDate": None, "Producer": None, "Creator": None}),
