@@ -32,9 +32,9 @@ class SceneSimulator:
 
     artefacts: kinds of artefact it can show, each of which the judge's question answers with null.
     first_frame: frame 0 of every rollout at a size; nothing in it depends on what follows.
-    frames: frames 1, 2, ... of a take, 24 a second; with frame 0 they make 3 to 5 seconds. Each is an array of its own.
-    natural_outcome: set when the outcome follows from the physics. Given a generator in the state in which `frames` gets
-        it, the outcome that comes about if nothing is asked for.
+    frames: frames 1, 2, ... of a take, 24 a second; with frame 0 they make 3 to 5 seconds. Each is a new array.
+    natural_outcome: set when the outcome follows from the physics: given a generator in the state in which `frames`
+        gets it, the outcome that comes about if nothing is asked for.
     """
 
     artefacts: tuple[str, ...]

@@ -1,12 +1,13 @@
 """Antialiased drawing: still backgrounds with Pillow, moving things with numpy, in one coordinate system.
 
-Scene coordinates do not depend on the size of the picture: x from the middle of the frame to the right, y from its top
-edge down, both in frame heights; y is 0..1 and x about -0.88..0.88. What is drawn once is painted at four times the
-size and reduced (`Painter`); what moves is either a `Sprite`, painted once and then pasted, or a shape whose coverage of
-a pixel follows from its distance to the outline (`disc`, `capsule`), which costs little and is smooth at any position.
+Scene coordinates do not depend on the size of the picture: x from the middle of the frame to the right, y from its
+top edge down, both in frame heights; y is 0..1 and x about -0.88..0.88. What is drawn once is painted at four times
+the size and reduced (`Painter`). What moves is either a `Sprite`, painted once and then pasted, or a shape whose
+coverage of a pixel follows from its distance to the outline (`disc`, `capsule`): cheap, and smooth at any position.
 """
 
 import functools
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -21,6 +22,7 @@ Colour = tuple[int, int, int]
 Point = tuple[float, float]
 Floats = NDArray[np.float32]
 
+WHITE: Colour = (255, 255, 255)
 # Linear oversampling of what is painted once.
 SUPERSAMPLING = 4
 
@@ -63,11 +65,16 @@ class Painter:
         (x, y), r = self.view.at(centre), self.view.length(radius)
         ImageDraw.Draw(self.image).ellipse((x - r, y - r, x + r - 1, y + r - 1), fill=fill)
 
-    def line(self, points: Sequence[Point], width: float, fill: Colour) -> None:
-        """A polyline with round ends and corners."""
-        drawing, pixels = ImageDraw.Draw(self.image), [self.view.at(point) for point in points]
-        drawing.line(pixels, fill=fill, width=max(1, round(self.view.length(width))), joint="curve")
-        for point in points:
+    def line(self, points: Sequence[Point], width: float, fill: Colour, *, caps: bool = True) -> None:
+        """A polyline with round corners, and round ends unless `caps` is off."""
+        pixels = np.array([self.view.at(point) for point in points])
+        half = self.view.length(width) / 2
+        for start, end in itertools.pairwise(pixels):
+            along = (end - start) / max(float(np.hypot(*(end - start))), 1e-9)
+            side = half * np.array([-along[1], along[0]])
+            corners = [start + side, end + side, end - side, start - side]
+            ImageDraw.Draw(self.image).polygon([(x, y) for x, y in corners], fill=fill)
+        for point in points if caps else points[1:-1]:
             self.disc(point, width / 2, fill)
 
     def text(self, middle: Point, text: str, height: float, fill: Colour) -> None:
@@ -80,9 +87,9 @@ class Painter:
         mask = Painter.__new__(Painter)
         # A blurred picture needs no oversampling.
         small = (self.view.size[0] // SUPERSAMPLING, self.view.size[1] // SUPERSAMPLING)
-        mask.view, mask.image = View(small), Image.new("L", small, 0)
+        mask.view, mask.image = View(small), Image.new("RGB", small)
         paint(mask)
-        blurred = mask.image.filter(ImageFilter.GaussianBlur(mask.view.length(blur)))
+        blurred = mask.image.convert("L").filter(ImageFilter.GaussianBlur(mask.view.length(blur)))
         large = blurred.resize(self.view.size, Image.Resampling.BILINEAR).point(lambda value: value * opacity)
         self.image.paste(colour, (0, 0), large)
 
@@ -91,6 +98,15 @@ class Painter:
         mask = Image.new("L", self.view.size, 0)
         ImageDraw.Draw(mask).polygon([self.view.at(point) for point in points], fill=255)
         self.image.paste(texture.resize(self.view.size), (0, 0), mask)
+
+    def stamp(self, sprite: "Sprite", centre: Point) -> None:
+        """Paste a sprite that was made for the reduced size."""
+        data = sprite.rgba.copy()
+        data[..., :3] /= np.maximum(data[..., 3:], 1e-6)
+        data[..., 3] *= 255
+        picture = Image.fromarray((data + 0.5).astype(np.uint8))
+        x, y = self.view.at(centre)
+        self.image.paste(picture, (round(x - picture.width / 2), round(y - picture.height / 2)), picture)
 
     def mirror(self) -> None:
         """Make the right half the mirror image of the left one, pixel by pixel."""
@@ -155,7 +171,8 @@ class Sprite:
         rows, columns = -(-(height + phase_y) // SUPERSAMPLING), -(-(width + phase_x) // SUPERSAMPLING)
         padded = np.zeros((rows * SUPERSAMPLING, columns * SUPERSAMPLING, 4), np.float32)
         padded[phase_y : phase_y + height, phase_x : phase_x + width] = self.rgba
-        return padded.reshape(rows, SUPERSAMPLING, columns, SUPERSAMPLING, 4).mean(axis=(1, 3))
+        blocks = padded.reshape(rows, SUPERSAMPLING, columns, SUPERSAMPLING, 4)
+        return np.asarray(blocks.mean(axis=(1, 3)), np.float32)
 
 
 def _blend(frame: Frame, rgba: Floats, x: int, y: int, opacity: float) -> None:
@@ -174,18 +191,44 @@ def sphere(radius: float, colour: Colour, *, gloss: float = 0.6, rim: float = 0.
 
     gloss: strength of the highlight. rim: how dark the edge gets, 0..1.
     """
+    y, z, inside = _ball_normals(radius)
+    # Lambert with the light at (0, -0.55, 0.83), and a Blinn highlight between light and viewer.
+    light = (1 - rim) + rim * np.clip(-0.55 * y + 0.83 * z, 0, 1)
+    highlight = gloss * np.clip(-0.29 * y + 0.957 * z, 0, 1) ** 40
+    rgb = np.asarray(colour, np.float32) * light[..., None]
+    return _ball(rgb + (255 - rgb) * highlight[..., None], inside)
+
+
+def chrome(radius: float) -> Sprite:
+    """A polished metal ball of a radius in pixels: it mirrors a bright sky, a dark horizon and a warm ground."""
+    y, z, inside = _ball_normals(radius)
+    up = -2 * z * y  # height of what is mirrored there, -1..1
+    stops = (-1.0, -0.35, -0.08, 0.06, 0.45, 0.85, 1.0)
+    colours = (
+        (150, 128, 108),
+        (104, 92, 84),
+        (46, 46, 52),
+        (92, 100, 112),
+        (188, 197, 208),
+        (250, 252, 255),
+        (226, 232, 240),
+    )
+    rgb = np.stack([np.interp(up, stops, [colour[i] for colour in colours]) for i in range(3)], axis=-1)
+    rgb *= (0.55 + 0.45 * np.sqrt(z))[..., None]
+    return _ball(np.asarray(rgb, np.float32), inside)
+
+
+def _ball_normals(radius: float) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """Oversampled grid around a ball: the normal's y (down) and z (to the viewer), and where the ball is."""
     half = int(np.ceil(radius + 1)) * SUPERSAMPLING
     axis = (np.arange(2 * half, dtype=np.float32) + 0.5 - half) / (radius * SUPERSAMPLING)
     x, y = np.meshgrid(axis, axis)
-    inside = x * x + y * y
-    z = np.sqrt(np.clip(1 - inside, 0, 1))
-    # Lambert with the light at (0, -0.55, 0.83), and a Blinn highlight between light and viewer.
-    diffuse = np.clip(-0.55 * y + 0.83 * z, 0, 1)
-    light = (1 - rim) + rim * diffuse
-    highlight = gloss * np.clip(-0.29 * y + 0.957 * z, 0, 1) ** 40
-    rgb = np.asarray(colour, np.float32) * light[..., None]
-    rgb = rgb + (255 - rgb) * highlight[..., None]
-    alpha = (inside <= 1).astype(np.float32)[..., None]
+    square = x * x + y * y
+    return y, np.sqrt(np.clip(1 - square, 0, 1)), square <= 1
+
+
+def _ball(rgb: Floats, inside: NDArray[np.bool_]) -> Sprite:
+    alpha = inside.astype(np.float32)[..., None]
     return Sprite(np.concatenate([rgb * alpha, alpha], axis=-1))
 
 
@@ -206,9 +249,19 @@ def disc(frame: Frame, centre: Point, radius: float, colour: Colour, opacity: fl
 
 
 def capsule(
-    frame: Frame, start: Point, end: Point, start_radius: float, end_radius: float, colour: Colour, opacity: float = 1.0
+    frame: Frame,
+    start: Point,
+    end: Point,
+    start_radius: float,
+    end_radius: float,
+    colour: Colour,
+    opacity: float = 1.0,
+    relief: float = 0.0,
 ) -> None:
-    """A thick line with round ends whose radius runs from one value to another: a rod or a limb; pixels."""
+    """A thick line with round ends whose radius runs from one value to another: a rod or a limb; pixels.
+
+    relief: how much darker its edges are than its middle, 0 flat to 1 black.
+    """
     reach = max(start_radius, end_radius) + 1
     x0, x1 = int(min(start[0], end[0]) - reach), int(max(start[0], end[0]) + reach) + 1
     y0, y1 = int(min(start[1], end[1]) - reach), int(max(start[1], end[1]) + reach) + 1
@@ -220,9 +273,13 @@ def capsule(
     dx, dy = end[0] - start[0], end[1] - start[1]
     along = np.clip((x * dx + y * dy) / max(dx * dx + dy * dy, 1e-9), 0, 1).astype(np.float32)
     distance = np.sqrt((x - along * dx) ** 2 + (y - along * dy) ** 2)
-    alpha = np.clip(start_radius + (end_radius - start_radius) * along - distance + 0.5, 0, 1)[..., None]
+    radius = start_radius + (end_radius - start_radius) * along
+    alpha = np.clip(radius - distance + 0.5, 0, 1)[..., None]
+    over = np.asarray(colour, np.float32)
+    if relief:
+        over = over * (1 - relief * np.minimum(distance / radius, 1) ** 2)[..., None]
     under = frame[y0:y1, x0:x1]
-    mixed = under + (np.asarray(colour, np.float32) - under) * (alpha * np.float32(opacity))
+    mixed = under + (over - under) * (alpha * np.float32(opacity))
     frame[y0:y1, x0:x1] = (mixed + 0.5).astype(np.uint8)
 
 

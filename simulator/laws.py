@@ -1,5 +1,6 @@
 """The distributions that simulated world models draw their outcomes from, as exact fractions."""
 
+import itertools
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
@@ -61,9 +62,4 @@ def law_probabilities(law: str, scene: str) -> Probabilities:
 def draw(probabilities: Sequence[Fraction], rng: np.random.Generator) -> int:
     """One outcome, 1-based; takes one draw from the generator whatever the probabilities are."""
     level = Fraction(int(rng.integers(_STEPS)), _STEPS)
-    outcome = 0
-    for outcome, probability in enumerate(probabilities, start=1):
-        level -= probability
-        if level < 0:
-            break
-    return outcome
+    return 1 + sum(bound <= level for bound in itertools.accumulate(probabilities))

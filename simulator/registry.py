@@ -24,8 +24,8 @@ def simulate(
 
     law: see `laws.law_probabilities`. artefact_rate: the probability that the rollout shows an artefact in place of an
     outcome, every kind of the scene being equally likely. A seed that shows an outcome shows the same one at any rate.
-    Under sim_calibrated a scene with a natural outcome lets its physics decide; under any other law the physics is given
-    the start that leads to the outcome drawn.
+    Under sim_calibrated a scene with a natural outcome lets its physics decide; under any other law the physics is
+    given a start that leads to the outcome drawn.
     Raises UserError for a law that does not fit the scene, an odd size or a rate outside [0, 1].
     """
     _check_size(size)
