@@ -191,7 +191,12 @@ def table_8(analysis: Path) -> Iterator[Comparison]:
 
 def table_9(analysis: Path) -> Iterator[Comparison]:
     cells = read_results(analysis, "make_seedance_ablation.py")["cells"]
-    yield from numbers(PAPER / "table9_resolution.csv", ("scene",), lambda row, column: cells[row["scene"]][column])
+
+    def value(row: dict[str, str], column: str) -> Any:
+        quantity, lines = column.split("_")
+        return cells[row["scene"]][f"{lines}p"][quantity]
+
+    yield from numbers(PAPER / "table9_resolution.csv", ("scene",), value)
 
 
 def table_10(analysis: Path) -> Iterator[Comparison]:

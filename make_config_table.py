@@ -67,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     models = resolve(cli.selected_models(args))
     outputs = Outputs(args.analysis, __file__, print_only=cli.is_selection(args))
     grid = {model.key: settings(model) for model in models}
-    outputs.results({"models": {key: {column: s.printed for column, s in row.items()} for key, row in grid.items()}})
+    outputs.results({"settings": {key: {column: s.printed for column, s in row.items()} for key, row in grid.items()}})
     outputs.table(table_1(grid, models))
     outputs.finish()
     return 0

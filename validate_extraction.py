@@ -52,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     pairs = joined(args.analysis, [label for label in labels if label.scene in scenes])
     rows = {scene: agreement(pairs[scene]) for scene in scenes}
     rows[TOTAL] = agreement([pair for scene in scenes for pair in pairs[scene]])
-    outputs.results({"rows": rows, "level": INTERVAL_LEVEL, "method": "Clopper-Pearson"})
+    outputs.results({"scenes": rows, "level": INTERVAL_LEVEL, "method": "Clopper-Pearson"})
     outputs.table(table_8(rows))
     outputs.finish()
     return 0

@@ -46,7 +46,7 @@ def test_a_parameter_in_neither_mapping_is_not_exposed() -> None:
 
 def test_a_model_without_an_entry_has_no_known_setting(analysis: Path) -> None:
     assert make_config_table.main(["--analysis", str(analysis), "--models", "mine"]) == 0
-    rows = json.loads((analysis / "results/config_table.json").read_text())["models"]
+    rows = json.loads((analysis / "results/config_table.json").read_text())["settings"]
     assert set(rows) == {*PUBLISHED, "mine"}
     assert set(rows["mine"].values()) == {"—"}
 

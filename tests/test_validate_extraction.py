@@ -16,7 +16,7 @@ def labels(analysis: Path) -> Path:
 
 def run(analysis: Path, *options: str) -> dict[str, Any]:
     assert validate_extraction.main(["--analysis", str(analysis), *options]) == 0
-    rows: dict[str, Any] = json.loads((analysis / "results/validate_extraction.json").read_text())["rows"]
+    rows: dict[str, Any] = json.loads((analysis / "results/validate_extraction.json").read_text())["scenes"]
     return rows
 
 
