@@ -2,7 +2,7 @@
 
 Lines, each with `time` (UTC) and, but for `protocol`, with `scene`, `model`, `seed`:
 
-    protocol   digest and its parts, once for each new digest of a cell
+    protocol   digest and its parts, once for each digest of a cell
     intent     attempt, digest, provider: written before each paid call
     submitted  attempt, id: written after it
     absent     attempt: the provider's list shows that the intent came to nothing
@@ -88,7 +88,7 @@ class History:
     def protocol(self, scene: str, model: str, digest: str, parts: Mapping[str, Any]) -> None:
         """Record the parts of a digest before its first use."""
         if (scene, model, digest) not in self._protocols:
-            self._write({"event": "protocol", "scene": scene, "model": model, "digest": digest, **parts})
+            self._write({"event": "protocol", "scene": scene, "model": model, "digest": digest, "parts": dict(parts)})
 
     def intent(self, key: RolloutKey, digest: str, provider: str) -> Attempt:
         """About to make a paid call. It is on disk when this returns."""
