@@ -146,7 +146,7 @@ def inspect_clip(path: Path, *, allow_blank: bool = False) -> ClipInfo:
 def encode_png(frame: Frame) -> bytes:
     """The picture, uint8 RGB (H, W, 3), as PNG; the same picture gives the same bytes."""
     buffer = io.BytesIO()
-    # The default effort: the highest one takes seven times as long to save a tenth, and evidence is made by the thousand.
+    # The default effort: the highest one takes seven times as long to save a tenth, and judges see thousands of these.
     Image.fromarray(frame).save(buffer, format="PNG")
     return buffer.getvalue()
 
