@@ -16,6 +16,8 @@ class Study:
     scene_prefix: what stands before the model in its file names and inside them, when that is not the scene's key.
     overrides: model -> inputs that differ from the model's own (see models.py).
     prompt_suffix: appended to the scene's generation prompt.
+    reuses_main: model -> why its main cells serve in this study as they stand.
+    unavailable: model -> why it has no cells in this study, and can have none.
     """
 
     key: str
@@ -27,6 +29,8 @@ class Study:
     scene_prefix: str | None = None
     overrides: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     prompt_suffix: str = ""
+    reuses_main: Mapping[str, str] = field(default_factory=dict)
+    unavailable: Mapping[str, str] = field(default_factory=dict)
 
     def scene_name(self, scene: str) -> str:
         """The scene's name in this study's files, e.g. dice_cfg_1_0."""
@@ -98,6 +102,11 @@ _ALL = (
         models=_DUR5S_MODELS,
         folder="dur5s",
         overrides={model: {"duration": 5} for model in _DUR5S_MODELS},
+        reuses_main={
+            "runway45": "its benchmarked clips last 5 s",
+            "cosmos3_super": "its benchmarked clips last 5.04 s",
+        },
+        unavailable={"veo31": "its API takes 4, 6 or 8 s only"},
     ),
     *(_guidance(guidance) for guidance in GUIDANCES),
     *(_face(face) for face in FACES),

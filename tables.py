@@ -154,6 +154,12 @@ def fixed(value: float, digits: int) -> str:
     return text.lstrip("-") if float(text) == 0 else text
 
 
+def signed(value: float, digits: int) -> str:
+    """A difference: `fixed` with its sign, + or -; one that rounds to zero has none."""
+    text = fixed(value, digits)
+    return f"+{text}" if float(text) > 0 else text
+
+
 def p_text(p: float) -> str:
     """A p-value as the paper prints it: three decimals, or <0.001."""
     return "<0.001" if p < 0.001 else f"{p:.3f}"
