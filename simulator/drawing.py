@@ -164,7 +164,7 @@ class Sprite:
         (x, phase_x), (y, phase_y) = divmod(left, SUPERSAMPLING), divmod(top, SUPERSAMPLING)
         if (phase_x, phase_y) not in self._phases:
             self._phases[phase_x, phase_y] = self._reduced(phase_x, phase_y)
-        _blend(frame, self._phases[phase_x, phase_y], x, y, opacity)
+        blend(frame, self._phases[phase_x, phase_y], x, y, opacity)
 
     def _reduced(self, phase_x: int, phase_y: int) -> Floats:
         height, width = self.rgba.shape[:2]
@@ -175,7 +175,8 @@ class Sprite:
         return np.asarray(blocks.mean(axis=(1, 3)), np.float32)
 
 
-def _blend(frame: Frame, rgba: Floats, x: int, y: int, opacity: float) -> None:
+def blend(frame: Frame, rgba: Floats, x: int, y: int, opacity: float = 1.0) -> None:
+    """Lay a premultiplied picture, as in `Sprite` but of the final size, with its corner at pixel (x, y)."""
     height, width = rgba.shape[:2]
     x0, y0, x1, y1 = max(x, 0), max(y, 0), min(x + width, frame.shape[1]), min(y + height, frame.shape[0])
     if x0 >= x1 or y0 >= y1:
@@ -196,7 +197,7 @@ def sphere(radius: float, colour: Colour, *, gloss: float = 0.6, rim: float = 0.
     light = (1 - rim) + rim * np.clip(-0.55 * y + 0.83 * z, 0, 1)
     highlight = gloss * np.clip(-0.29 * y + 0.957 * z, 0, 1) ** 40
     rgb = np.asarray(colour, np.float32) * light[..., None]
-    return _ball(rgb + (255 - rgb) * highlight[..., None], inside)
+    return _ball(np.asarray(rgb + (255 - rgb) * highlight[..., None], np.float32), inside)
 
 
 def chrome(radius: float) -> Sprite:
