@@ -65,8 +65,9 @@ CHI2_SEED = 0
 # Two statistics closer than this are a tie, and ties count towards p.
 CHI2_TIE_TOLERANCE = 1e-9
 
-# The exact null distribution is computed up to this bound on its work, counted in states moved; see exact_multinomial.py.
-EXACT_MAX_WORK = 50_000_000
+# Exact distributions are computed up to this bound on their work (see lattice.py): some seconds and about 500 MB.
+# It is no clock, so that the method of a p-value does not depend on the machine.
+EXACT_MAX_WORK = 200_000_000
 
 # Bootstrap of mnTV (percentile, 95 %).
 BOOTSTRAP_REPLICATES = 50_000

@@ -20,7 +20,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from constants import CHI2_REPLICATES, EXACT_MAX_WORK, Reference
+from constants import CHI2_REPLICATES, CHI2_TIE_TOLERANCE, EXACT_MAX_WORK, Reference
 from errors import UserError
 from lattice import FloatArray, Lattice, Statistic, joint_distribution, plan
 from stats_utils import null_counts
@@ -29,8 +29,6 @@ from stats_utils import null_counts
 SMALLEST_TAIL = 1e-290
 # Levels are compared up to rounding, so that a tail of exactly 1/16 is at most 1/16.
 _ROUNDING = 1e-12
-# A value given as a float belongs to a lattice point this close, relative to the larger of the value and one.
-_TIE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -77,9 +75,7 @@ class NullDistribution:
         return min(max(self.tail(int(self.lattice.integers(np.asarray(counts)))), SMALLEST_TAIL), 1.0)
 
     def quantile(self, level: float) -> Cut:
-        """The smallest lattice point at which the distribution function reaches `level`, 0 < level < 1."""
-        if not 0 < level < 1:
-            raise ValueError(f"level is {level}; expected a number between 0 and 1")
+        """The smallest lattice point at which the distribution function reaches `level`."""
         return self._cut(self._first_at_most(1 - level) - 1)
 
     def critical(self, alpha: float) -> Cut:
@@ -88,7 +84,7 @@ class NullDistribution:
 
     def cut_at(self, value: float) -> Cut:
         """The smallest lattice point that is at least `value`, a tie up to rounding included."""
-        at_least = Fraction(value - _TIE * max(1.0, abs(value)))
+        at_least = Fraction(value - CHI2_TIE_TOLERANCE)
         return self._cut(math.ceil((at_least + self.lattice.shift) / self.lattice.slope))
 
     def mean(self) -> float:
@@ -104,19 +100,23 @@ class NullDistribution:
         """P(statistic >= cut) when the draws have these probabilities, shape (k,)."""
         p = np.asarray(probabilities, np.float64)
         if p.shape != (self.lattice.reference.k,) or p.min() < 0 or not math.isclose(p.sum(), 1):
-            raise ValueError(f"{probabilities} is no distribution over {self.lattice.reference.k} outcomes")
+            raise ValueError(f"{p.tolist()} is no distribution over {self.lattice.reference.k} outcomes")
         joint = joint_distribution(self.lattice, p.tolist())
         return min(joint.tail(self.lattice.n, cut.integer), 1.0)
 
     def tails_given_count(self, integer: int, outcome: int) -> FloatArray:
         """P(scaled statistic >= integer | X_j = x) for x = 0..n, j = `outcome` (1-based); shape (n + 1,)."""
         n, index = self.lattice.n, outcome - 1
+        if not 0 <= index < self.lattice.reference.k:
+            raise ValueError(f"outcome is {outcome}; expected 1..{self.lattice.reference.k}")
         others = joint_distribution(self.lattice, self.lattice.reference.probabilities, without=index)
         costs = self.lattice.costs[index]
         return np.array([min(others.tail(n - x, integer - int(costs[x])), 1.0) for x in range(n + 1)])
 
     def _first_at_most(self, level: float) -> int:
-        """The smallest integer with tail <= level."""
+        """The smallest integer with tail <= level, which lies strictly between 0 and 1."""
+        if not 0 < level < 1:
+            raise ValueError(f"level is {level}; expected a number between 0 and 1")
         bound = level * (1 + _ROUNDING)
         return bisect_left(range(self.lattice.largest + 1), True, key=lambda integer: self.tail(integer) <= bound)
 
@@ -129,14 +129,14 @@ class NullDistribution:
 
 def within_reach(reference: Reference, n: int, statistic: Statistic) -> bool:
     """Whether the distribution is computed exactly. The answer does not depend on the machine."""
-    return plan(Lattice(reference, n, statistic))[0] <= EXACT_MAX_WORK
+    return plan(Lattice(reference, n, statistic)).work <= EXACT_MAX_WORK
 
 
 @lru_cache(maxsize=128)
 def null_distribution(reference: Reference, n: int, statistic: Statistic) -> NullDistribution:
     """The exact distribution of the statistic of `n` draws. Raises UserError where it is beyond reach."""
     lattice = Lattice(reference, n, statistic)
-    work = plan(lattice)[0]
+    work = plan(lattice).work
     if work > EXACT_MAX_WORK:
         raise UserError(
             f"exact {statistic} of {n} draws from {reference.k} outcomes: needs up to {work:.1e} steps; "

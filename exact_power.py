@@ -13,12 +13,10 @@ r_x = P(reject | X_j = x), x = 0..n, therefore serves every eps:
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from exact_multinomial import Cut, NullDistribution
-from lattice import binomial_pmf
-
-FloatArray = NDArray[np.float64]
+from lattice import FloatArray, binomial_pmf
 
 # Epsilon is found to this precision.
 _WIDTH = 1e-9

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,10 +30,14 @@ from errors import UserError
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+States = tuple[IntArray, FloatArray]
 Statistic = Literal["chi2", "tv"]
 
-# Keys and costs must fit 64-bit integers.
+# Costs must fit 64-bit integers.
 _INTEGER_LIMIT = 2**62
+# A state is kept in three arrays of 8 bytes; the arrays of one total have a price of their own. See `_work`.
+_MOVES_PER_STATE = 16
+_MOVES_PER_TOTAL = 500
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,7 @@ class Lattice:
     def shift(self) -> int:
         return self.n if self.statistic == "chi2" else 0
 
-    def _cost(self, weight: int, counts: Any) -> Any:
+    def cost(self, weight: int, counts: Any) -> Any:
         """What this many observations of an outcome of this weight add. Convex in the count, and 0 at 0."""
         if self.statistic == "chi2":
             return counts * counts * (self._scale // weight)
@@ -78,13 +82,13 @@ class Lattice:
     @property
     def largest(self) -> int:
         """The largest integer: all draws in the least probable outcome."""
-        return int(self._cost(min(self.reference.weights), self.n))
+        return int(self.cost(min(self.reference.weights), self.n))
 
     @property
     def costs(self) -> IntArray:
         """Cost of every outcome (row) at every count 0..n, shape (k, n + 1); Python integers if 64 bits are short."""
         counts = np.arange(self.n + 1, dtype=np.int64 if self.largest < _INTEGER_LIMIT else object)
-        return np.stack([self._cost(weight, counts) for weight in self.reference.weights])
+        return np.stack([self.cost(weight, counts) for weight in self.reference.weights])
 
     def integers(self, counts: IntArray) -> IntArray:
         """Scaled statistics of rows of counts, shape (..., k) -> (...)."""
@@ -98,30 +102,28 @@ class Lattice:
 class Table:
     """P(cost | total) of one group of outcomes, for every total 0..n.
 
-    Flat arrays over the states, ordered by (total, cost): keys = total * stride + cost, totals, costs, masses, and
-    tails, the mass at this cost or above within the same total, with one more entry for "past the end".
-    starts[m] is the first state of total m, shape (n + 2,).
+    Per total: `costs`, ascending, their probabilities `masses`, `tails` (the mass at this cost or above, with a last 0
+    for "past the end"), and the mean cost, `means`, shape (n + 1,).
     """
 
     def __init__(self, costs: IntArray, probabilities: Sequence[float]) -> None:
         """costs: (outcomes, n + 1). The probabilities need not sum to one; their ratios count."""
         n = costs.shape[1] - 1
-        # Costs are convex and 0 at 0, so that a group's cost is largest when one outcome has the whole total.
-        self.stride = int(costs[:, n].max()) + 1 if len(costs) else 1
-        boundaries = np.arange(n + 2) * self.stride
+        states: list[States] = [(np.zeros(1, np.int64), np.ones(1))]
         if len(costs):
-            self.keys, self.masses = boundaries[:-1] + costs[0], np.ones(n + 1)
-        else:
-            self.keys, self.masses = np.zeros(1, np.int64), np.ones(1)
+            states = [(costs[0, total : total + 1], np.ones(1)) for total in range(n + 1)]
         for i in range(1, len(costs)):
-            shares = _shares(probabilities[i], sum(probabilities[:i]))
-            self.keys, self.masses = _add_outcome(self.keys, self.masses, costs[i], self.stride, shares)
-        self.starts = np.searchsorted(self.keys, boundaries)
-        self.totals, self.costs = np.divmod(self.keys, self.stride)
-        self.tails = np.zeros(len(self.keys) + 1)
-        self.means = np.bincount(self.totals, self.masses * self.costs, minlength=n + 1)
-        for start, end in zip(self.starts[:-1], self.starts[1:], strict=True):
-            self.tails[start:end] = np.cumsum(self.masses[start:end][::-1])[::-1]
+            states = _add_outcome(states, costs[i], _shares(probabilities[i], sum(probabilities[:i])))
+        # A group without outcomes has no state but that of total 0.
+        states += [(np.zeros(0, np.int64), np.zeros(0))] * (n + 1 - len(states))
+        self.costs, self.masses = zip(*states, strict=True)
+        self.tails = [np.append(np.cumsum(masses[::-1])[::-1], 0.0) for masses in self.masses]
+        self.means = np.array([float(masses @ costs) for costs, masses in states])
+
+    @property
+    def size(self) -> int:
+        """Number of states."""
+        return sum(map(len, self.costs))
 
 
 def _shares(part: float, rest: float) -> tuple[float, float]:
@@ -130,33 +132,26 @@ def _shares(part: float, rest: float) -> tuple[float, float]:
     return (part / total, rest / total) if total > 0 else (0.0, 1.0)
 
 
-def _add_outcome(
-    keys: IntArray, masses: FloatArray, cost: IntArray, stride: int, shares: tuple[float, float]
-) -> tuple[IntArray, FloatArray]:
+def _add_outcome(states: Sequence[States], cost: IntArray, shares: tuple[float, float]) -> list[States]:
     """States of a group after one more outcome, which takes each draw of the total with probability `shares[0]`."""
-    n = len(cost) - 1
-    totals = keys // stride
-    ends = np.searchsorted(totals, np.arange(n + 1), side="right")
+    sizes = [len(costs) for costs, _ in states]
+    costs, masses = (np.concatenate(arrays) for arrays in zip(*states, strict=True))
+    totals = np.repeat(np.arange(len(states)), sizes)
+    result = []
+    for total, end in enumerate(np.cumsum(sizes)):
+        taken = total - totals[:end]
+        weights = binomial_pmf(total, np.arange(total + 1), *shares)
+        result.append(_merged(costs[:end] + cost[taken], masses[:end] * weights[taken]))
+    return result
 
-    def moved(count: int) -> tuple[IntArray, FloatArray]:
-        end = ends[n - count]
-        weights = binomial_pmf(np.arange(count, n + 1), count, *shares)
-        return keys[:end] + (count * stride + cost[count]), masses[:end] * weights[totals[:end]]
 
-    if (n + 1) * stride < 4 * int(ends.sum()):  # a dense array is no larger than the list of all moves
-        dense = np.zeros((n + 1) * stride)
-        for count in range(n + 1):
-            target, mass = moved(count)
-            dense[target] += mass
+def _merged(costs: IntArray, masses: FloatArray) -> States:
+    """The distinct costs, ascending, and the sums of their masses."""
+    if costs.max() < 4 * len(costs):  # a dense array is small beside the list
+        dense = np.bincount(costs, masses).astype(np.float64)
         occupied = np.flatnonzero(dense).astype(np.int64)
         return occupied, dense[occupied]
-    return _merged([moved(count) for count in range(n + 1)])
-
-
-def _merged(parts: Sequence[tuple[IntArray, FloatArray]]) -> tuple[IntArray, FloatArray]:
-    """The distinct keys of all parts, ascending, and the sums of their masses."""
-    keys, masses = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    distinct, where = np.unique(keys, return_inverse=True)
+    distinct, where = np.unique(costs, return_inverse=True)
     return distinct, np.bincount(where, masses).astype(np.float64)
 
 
@@ -175,96 +170,104 @@ class Joint:
         left, right = Table(costs[:split], probabilities[:split]), Table(costs[split:], probabilities[split:])
         masses = sum(probabilities[:split]), sum(probabilities[split:])
         # A query walks through one table and looks up the other: walk through the shorter one.
-        swap = len(left.keys) > len(right.keys)
+        swap = left.size > right.size
         self._walked, self._looked_up = (right, left) if swap else (left, right)
         self._shares = _shares(*(masses[::-1] if swap else masses))
 
     def tail(self, total: int, integer: int) -> float:
         """P(sum of costs >= integer | total)."""
-        end = self._walked.starts[total + 1]
-        totals = self._walked.totals[:end]
-        masses = self._walked.masses[:end] * binomial_pmf(total, np.arange(total + 1), *self._shares)[totals]
-        index, found = self._look_up(total, integer)
-        return float(masses @ np.where(found, self._looked_up.tails[index], 0.0))
+        weights = binomial_pmf(total, np.arange(total + 1), *self._shares)
+        result = 0.0
+        for taken, weight in enumerate(weights):
+            tails = self._looked_up.tails[total - taken][self._first(total, taken, integer)]
+            result += float(weight * (self._walked.masses[taken] @ tails))
+        return result
 
     def mean(self, total: int) -> float:
         """The expected sum of costs given the total."""
-        taken = np.arange(total + 1)
-        weights = binomial_pmf(total, taken, *self._shares)
-        return float(weights @ (self._walked.means[taken] + self._looked_up.means[total - taken]))
+        weights = binomial_pmf(total, np.arange(total + 1), *self._shares)
+        return float(weights @ (self._walked.means[: total + 1] + self._looked_up.means[total::-1]))
 
-    def pmf(self, total: int) -> tuple[IntArray, FloatArray]:
-        """Attainable sums of costs given the total, and their probabilities."""
-        left, right = self._walked, self._looked_up
-        pairs = int(np.diff(left.starts)[: total + 1] @ np.diff(right.starts)[total::-1])
+    def next_attained(self, total: int, integer: int) -> int | None:
+        """The smallest attainable sum of costs that is at least `integer`."""
+        smallest = []
+        for taken in range(total + 1):
+            mine, theirs = self._walked.costs[taken], self._looked_up.costs[total - taken]
+            first = self._first(total, taken, integer)
+            found = first < len(theirs)
+            if found.any():
+                smallest.append(int((mine[found] + theirs[first[found]]).min()))
+        return min(smallest, default=None)
+
+    def pmf(self, total: int) -> States:
+        """Attainable sums of costs given the total, ascending, and their probabilities."""
+        pairs = sum(
+            len(self._walked.costs[taken]) * len(self._looked_up.costs[total - taken]) for taken in range(total + 1)
+        )
         if pairs > EXACT_MAX_WORK:
             raise UserError(
                 f"all values of the statistic of {total} draws: {pairs:.1e} pairs of states; "
                 f"expected at most {EXACT_MAX_WORK:.1e} (its tails, quantiles and power need no such list)"
             )
-        parts = []
+        sums, masses = [], []
         for taken, weight in enumerate(binomial_pmf(total, np.arange(total + 1), *self._shares)):
-            mine = slice(*left.starts[taken : taken + 2])
-            theirs = slice(*right.starts[total - taken : total - taken + 2])
-            sums = np.add.outer(left.costs[mine], right.costs[theirs]).ravel()
-            masses = np.multiply.outer(left.masses[mine], weight * right.masses[theirs]).ravel()
-            parts.append((sums, masses))
-        return _merged(parts)
+            sums.append(np.add.outer(self._walked.costs[taken], self._looked_up.costs[total - taken]).ravel())
+            theirs = weight * self._looked_up.masses[total - taken]
+            masses.append(np.multiply.outer(self._walked.masses[taken], theirs).ravel())
+        return _merged(np.concatenate(sums), np.concatenate(masses))
 
-    def next_attained(self, total: int, integer: int) -> int | None:
-        """The smallest attainable sum of costs that is at least `integer`."""
-        index, found = self._look_up(total, integer)
-        sums = self._walked.costs[: len(index)][found] + self._looked_up.costs[index[found]]
-        return int(sums.min()) if len(sums) else None
-
-    def _look_up(self, total: int, integer: int) -> tuple[IntArray, NDArray[np.bool_]]:
-        """For each walked state up to `total`: the first state of the rest that lifts the sum to `integer`, if any."""
-        end = self._walked.starts[total + 1]
-        rest = total - self._walked.totals[:end]
-        wanted = np.clip(integer - self._walked.costs[:end], 0, self._looked_up.stride)
-        index = np.searchsorted(self._looked_up.keys, rest * self._looked_up.stride + wanted)
-        return index, index < self._looked_up.starts[rest + 1]
+    def _first(self, total: int, taken: int, integer: int) -> IntArray:
+        """For each walked state of total `taken`: the first state of the rest that lifts the sum to `integer`."""
+        wanted = integer - self._walked.costs[taken]
+        return np.asarray(np.searchsorted(self._looked_up.costs[total - taken], wanted))
 
 
-def joint_distribution(lattice: Lattice, probabilities: Sequence[float], without: int | None = None) -> Joint:
-    """The joint of all outcomes, or of all but one (0-based), under any probabilities."""
-    split, order = plan(lattice)[1:]
-    kept = [i for i in order if i != without]
-    before = split - (without in order[:split])
-    return Joint(lattice.costs[kept], [probabilities[i] for i in kept], before)
+class Plan(NamedTuple):
+    """How the outcomes are put into two tables: `order`, from rare to frequent, cut at `split`.
+
+    work: a bound on the work of making the tables, see `_work`.
+    """
+
+    work: float
+    split: int
+    order: tuple[int, ...]
 
 
 @lru_cache(maxsize=1024)
-def plan(lattice: Lattice) -> tuple[float, int, tuple[int, ...]]:
-    """(work, split, order): outcomes from rare to frequent, the cheapest place to split them, and a bound on the work,
-    counted in moves of one state by one count.
-
-    Rare outcomes have large costs, whose sums seldom coincide; frequent ones share a narrow lattice.
-    """
+def plan(lattice: Lattice) -> Plan:
+    """The cheapest split. Rare outcomes have large costs, whose sums seldom coincide; frequent ones share a narrow
+    range of costs: sorted, the two kinds do not spoil each other's table."""
     order = tuple(sorted(range(lattice.reference.k), key=lambda i: lattice.reference.weights[i]))
-    if lattice.largest * (lattice.n + 2) >= _INTEGER_LIMIT:
-        return math.inf, 0, order
+    if lattice.largest >= _INTEGER_LIMIT:
+        return Plan(math.inf, 0, order)
     weights = [lattice.reference.weights[i] for i in order]
     rare, frequent = _work(lattice, weights), _work(lattice, weights[::-1])
-    work, split = min((rare[i] + frequent[len(order) - i], i) for i in range(1, len(order) + 1))
-    return work, split, order
+    return min(Plan(rare[i] + frequent[len(order) - i], i, order) for i in range(1, len(order) + 1))
 
 
 def _work(lattice: Lattice, weights: Sequence[int]) -> list[float]:
-    """Bounds on the work of making the table of the first 0, 1, ..., k of these outcomes."""
+    """Bounds on the work of making the table of the first 0, 1, ..., k of these outcomes, in moves of one state by one
+    count. Memory is charged as well, as moves: so many for a state that is kept, and for the arrays of a total."""
     totals = np.arange(lattice.n + 1.0)
     multisets = (totals == 0).astype(np.float64)  # per total: states up to permutation of equal outcomes
-    run, subsets, moves, work = 0, 1, 0.0, [1.0]
+    run, subsets, moves, work = 0, 1, 0.0, [0.0]
     for i, weight in enumerate(weights):
         run = run + 1 if i and weight == weights[i - 1] else 1
         for residue in range(run):  # partitions of the total into at most `run` parts: times 1 / (1 - z^run)
             multisets[residue::run] = np.cumsum(multisets[residue::run])
         multisets = np.minimum(multisets, 1e18)  # far beyond any limit
-        states = np.minimum(multisets, lattice._cost(min(weights[: i + 1]), totals) + 1)
+        states = np.minimum(multisets, lattice.cost(min(weights[: i + 1]), totals) + 1)
         if lattice.statistic == "tv":
             # It is fixed by which outcomes exceed their expectation and by how many draws these have together.
             subsets = subsets * (run + 1) // run
             states = np.minimum(states, subsets * (totals + 1))
-        work.append(moves + float(states.sum()))
-        moves += float(states @ totals[::-1] + states.sum())
+        work.append(moves + _MOVES_PER_STATE * float(states.sum()) + _MOVES_PER_TOTAL * len(totals))
+        moves += float(states @ (totals[::-1] + 1))
     return work
+
+
+def joint_distribution(lattice: Lattice, probabilities: Sequence[float], without: int | None = None) -> Joint:
+    """The joint of all outcomes, or of all but one (0-based), under any probabilities."""
+    _, split, order = plan(lattice)
+    kept = [i for i in order if i != without]
+    return Joint(lattice.costs[kept], [probabilities[i] for i in kept], split - (without in order[:split]))
