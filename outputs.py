@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def stem_of(script: str) -> str:
     """compute_chi2.py -> chi2."""
-    return Path(script).stem.removeprefix("compute_").removeprefix("make_")
+    return Path(script).stem.removeprefix("compute_").removeprefix("make_").removeprefix("study_")
 
 
 class Outputs:
@@ -46,6 +46,10 @@ class Outputs:
         name = f"{self.stem}{suffix}"
         self._files[self.analysis / "tables" / f"{name}.md"] = text.encode()
         self._files[self.analysis / "tables" / f"{name}.tex"] = latex(table, name).encode()
+
+    def document(self, name: str, text: str) -> None:
+        """A page for people, at {name} in the analysis folder itself."""
+        self._files[self.analysis / name] = text.encode()
 
     def figure(self, figure: "Figure", suffix: str = "") -> None:
         """One figure at figures/{stem}{suffix}.pdf and .png."""
