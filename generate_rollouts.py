@@ -17,7 +17,7 @@ import asyncio
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import cli
@@ -190,6 +190,10 @@ def _conclude(report: Report, history: History, argv: Sequence[str]) -> int:
     print(f"{len(report.states)} rollouts: {listed}; {report.created} predictions created by this run")
     for remark in report.remarks:
         print(remark)
+    for (scene, model), keys in _by_cell(report.states).items():
+        created = sum(history.rollout(key).created for key in keys)
+        if created > len(keys):
+            print(f"{scene} / {model}: {created} predictions for {len(keys)} rollouts")
     for group in identical_videos(history, report.states):
         names = ", ".join(f"{scene} / {model} seed {seed}" for scene, model, seed in group)
         print(f"identical videos, which are one draw and not {len(group)}: {names}")
@@ -204,6 +208,13 @@ def _conclude(report: Report, history: History, argv: Sequence[str]) -> int:
     retry = "" if resumable & set(missing.values()) or "--retry" in argv else " --retry"
     print(f"continue with:\n{_command(argv)}{retry}")
     return 1
+
+
+def _by_cell(keys: Iterable[RolloutKey]) -> dict[tuple[str, str], list[RolloutKey]]:
+    cells: dict[tuple[str, str], list[RolloutKey]] = {}
+    for key in keys:
+        cells.setdefault(key[:2], []).append(key)
+    return cells
 
 
 def _grouped(missing: Mapping[RolloutKey, str]) -> dict[tuple[str, str, str], list[int]]:

@@ -31,9 +31,10 @@ def read_prediction(data: Mapping[str, Any]) -> Prediction:
         return Prediction(prediction_id, State.REFUSED if refused else State.FAILED, detail)
     if status != "succeeded":
         return Prediction(prediction_id, State.UNKNOWN, f"status {one_line(status)} {error}".strip())
-    if data.get("data_removed"):
-        return Prediction(prediction_id, State.EXPIRED, "the provider has deleted the output")
     output = data.get("output")
+    # `data_removed` says it, but the client does not hand that field on: then there is no input either.
+    if data.get("data_removed") or not (output or data.get("input")):
+        return Prediction(prediction_id, State.EXPIRED, "the provider has deleted the output")
     if not output and (told := error or _moderation_of(logs)):
         return Prediction(prediction_id, State.REFUSED, told)
     try:

@@ -122,6 +122,15 @@ class ReplicateService(LoopbackService):
                     return self._upload(request)
         return _problem(404, "Not found", "The requested resource could not be found")
 
+    def create(self, model: str, inputs: Mapping[str, Any]) -> str:
+        """A prediction that somebody else made on the same account; its id."""
+        with self.mutex:
+            before = sum(p.model == model and _same(p.input, inputs) for p in self.predictions.values())
+            outcome = self._outcome(model, inputs, before)
+            created = Created(secrets.token_hex(13), model, dict(inputs), outcome, self.now())
+            self.predictions[created.id] = created
+        return created.id
+
     def paid(self) -> list[Created]:
         """The predictions that are charged for: all but those that failed or were cancelled."""
         return [p for p in self.predictions.values() if not p.cancelled and p.outcome.status == "succeeded"]
@@ -145,12 +154,9 @@ class ReplicateService(LoopbackService):
         unknown = set(inputs) - set(self.schemas[model].get("Input", {}).get("properties", inputs))
         if unknown:
             return _problem(422, "Input validation failed", f"- input.{min(unknown)}: additional property")
-        before = sum(p.model == model and _same(p.input, inputs) for p in self.predictions.values())
-        outcome = self._outcome(model, inputs, before)
+        created = self.predictions[self.create(model, inputs)]
         if not self._has_frame(inputs):
-            outcome = Outcome("failed", error="could not fetch the input image: 404")
-        created = Created(secrets.token_hex(13), model, inputs, outcome, self.now())
-        self.predictions[created.id] = created
+            created.outcome = Outcome("failed", error="could not fetch the input image: 404")
         return json_response(self._prediction(created), 201)
 
     def _limit(self, wait_s: float) -> Response:

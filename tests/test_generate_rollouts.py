@@ -1,0 +1,573 @@
+"""generate_rollouts.py against Replicate on loopback: nothing is lost, and nothing is paid twice."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import generate_rollouts
+from ledger import FolderLock
+from models import MODELS
+from paths import ROOT
+from protocol import generation
+from providers.base import Request, State
+from providers.history import History
+from scenes import SCENES
+from studies import STUDIES
+from tests.services.base import NO_ANSWER, Fault, Response, json_response
+from tests.services.clips import blank_clip, moving_clip
+from tests.services.replicate_server import TOKEN, Outcome, ReplicateService, input_schema
+from tests.services.studio import Studio, studio
+
+Script = Callable[[str, Mapping[str, Any], int], Outcome]
+
+
+def _for_seed(seed: int, *outcomes: Outcome) -> Script:
+    """These outcomes, one after the other, for the predictions of one seed; success for all others."""
+
+    def outcome(model: str, inputs: Mapping[str, Any], before: int) -> Outcome:
+        return outcomes[min(before, len(outcomes) - 1)] if inputs["seed"] == seed else Outcome()
+
+    return outcome
+
+
+def _always(outcome: Outcome) -> Script:
+    return lambda model, inputs, before: outcome
+
+
+def test_all_cells_of_a_study_are_made_in_their_places(tmp_path: Path) -> None:
+    with studio(tmp_path) as place:
+        ran = place.run("--count", "3", model="wan seedance", scene="ball dice")
+        assert (ran.code, place.leftovers()) == (0, [])
+        assert place.videos() == sorted(
+            f"{scene}/{model}/seed_{seed}.mp4"
+            for scene in ("ball", "dice")
+            for model in ("wan", "seedance")
+            for seed in range(3)
+        )
+        assert set(place.created().values()) == {1} and len(place.created()) == 12
+        assert len(place.service.files) == 2, "a frame is uploaded once a run, whatever the models and seeds"
+        again = place.run("--count", "3", model="wan seedance", scene="ball dice")
+        assert again.code == 0 and "0 predictions created" in again.out
+        assert len(place.service.predictions) == 12
+
+
+def test_a_prediction_gets_the_settings_of_its_model_study_and_seed(tmp_path: Path) -> None:
+    with studio(tmp_path) as place:
+        assert place.run("--study", "seedance720", "--count", "2", model="all").code == 0
+        assert place.run("--study", "face_3", "--count", "1", model="wan").code == 0
+        first, second, face = sorted(
+            place.service.predictions.values(), key=lambda p: (p.model != "bytedance/seedance-2.0", p.input["seed"])
+        )
+        for seed, prediction in enumerate((first, second)):
+            frame = prediction.input.pop("image")
+            assert frame.startswith(place.service.url)
+            assert prediction.input == {
+                "duration": 4,
+                "resolution": "720p",
+                "generate_audio": False,
+                "prompt": SCENES["dice"].generation_prompt,
+                "seed": seed,
+            }
+        assert face.input["prompt"].endswith("The die comes to rest showing the 3-pip face upward.")
+        assert place.videos("seedance720") == ["dice/seedance/seed_0.mp4", "dice/seedance/seed_1.mp4"]
+
+
+def test_a_second_complete_run_needs_neither_key_nor_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with studio(tmp_path) as place:
+        place.run("--count", "2")
+        arguments = place.arguments("--count", "2")
+    monkeypatch.delenv("REPLICATE_API_TOKEN", raising=False)
+    assert generate_rollouts.main(arguments) == 0
+
+
+# --- what the output of a prediction looks like
+
+
+@pytest.mark.parametrize("output", [lambda url: url, lambda url: [url]], ids=["url", "list of one"])
+def test_one_video_is_taken_whatever_the_shape(tmp_path: Path, output: Callable[[str], Any]) -> None:
+    with studio(tmp_path, ReplicateService(_always(Outcome(output=output)))) as place:
+        assert place.run("--count", "1").code == 0
+        assert place.videos() == ["dice/wan/seed_0.mp4"]
+
+
+@pytest.mark.parametrize(
+    ("output", "says"),
+    [
+        (lambda url: [], "list of 0"),
+        (lambda url: [url, url], "list of 2"),
+        (lambda url: {"video": url}, r"\{'video'"),
+        (lambda url: None, "empty"),
+        (lambda url: "", "empty"),
+        (lambda url: "sorry", "sorry"),
+        (lambda url: ["data:video/mp4;base64,*"], "not base64"),
+        (lambda url: "https://elsewhere.example/output.mp4", r"https://elsewhere\.example"),
+        (lambda url: "file:///etc/passwd", "file:///etc"),
+    ],
+)
+def test_anything_but_one_video_is_told_as_it_came(tmp_path: Path, output: Callable[[str], Any], says: str) -> None:
+    with studio(tmp_path, ReplicateService(_for_seed(0, Outcome(output=output)))) as place:
+        ran = place.run("--count", "2")
+        assert ran.code == 1 and re.search(rf"missing: dice / wan seed 0: no_video \(.*{says}", ran.out)
+        assert place.videos() == ["dice/wan/seed_1.mp4"]
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        Outcome(output=lambda url: [], logs="Generating...\nThe prompt was flagged as sensitive content (E005)"),
+        Outcome("failed", error="NSFW content detected. Try running it again, or try a different prompt."),
+    ],
+    ids=["empty list, text in the logs", "failed, text in the error"],
+)
+def test_moderation_is_a_refusal_with_its_text(tmp_path: Path, outcome: Outcome) -> None:
+    with studio(tmp_path, ReplicateService(_for_seed(1, outcome))) as place:
+        ran = place.run("--count", "2")
+        assert ran.code == 1
+        assert place.rollout(1).attempts[-1].state is State.REFUSED
+        assert re.search(r"missing: dice / wan seed 1: refused \(.*(E005|NSFW)", ran.out)
+
+
+# --- attempts: what is made again by itself, and what only when the user says so
+
+
+def test_refusals_and_failures_are_attempted_again_and_counted(tmp_path: Path) -> None:
+    refused, failed = Outcome("failed", error="flagged as sensitive"), Outcome("failed", error="CUDA out of memory")
+    with studio(tmp_path, ReplicateService(_for_seed(0, refused, failed, Outcome()))) as place:
+        ran = place.run("--count", "2")
+        assert ran.code == 0
+        assert [attempt.state for attempt in place.rollout(0).attempts] == [
+            State.REFUSED,
+            State.FAILED,
+            State.SUCCEEDED,
+        ]
+        assert "dice / wan: 4 predictions for 2 rollouts" in ran.out
+
+
+def test_a_rollout_that_keeps_failing_is_left_until_the_user_asks(tmp_path: Path) -> None:
+    fails = Outcome("failed", error="flagged as sensitive")
+    with studio(tmp_path, ReplicateService(_for_seed(0, fails, fails, fails, Outcome()))) as place:
+        ran = place.run("--count", "2")
+        assert ran.code == 1 and ran.out.rstrip().endswith("--retry")
+        assert place.run("--count", "2").code == 1, "a rerun alone asks for nothing new"
+        assert len(place.service.predictions) == 4
+        assert place.run("--count", "2", "--retry").code == 0
+        assert len(place.service.predictions) == 5
+
+
+@pytest.mark.parametrize(
+    ("outcome", "state"),
+    [
+        (Outcome(video=blank_clip()), State.BLANK),
+        (Outcome(video=moving_clip()[:-40]), State.DAMAGED),
+        (Outcome(video=b"<html>not a video</html>"), State.DAMAGED),
+        (Outcome(life_s=-1.0), State.EXPIRED),
+        (Outcome("aborted"), State.UNKNOWN),
+        (Outcome("aborted", error="deadline exceeded in the queue"), State.UNKNOWN),
+    ],
+)
+def test_what_may_have_been_paid_for_is_not_made_again_unasked(tmp_path: Path, outcome: Outcome, state: State) -> None:
+    with studio(tmp_path, ReplicateService(_for_seed(0, outcome, Outcome()))) as place:
+        ran = place.run("--count", "3")
+        assert ran.code == 1 and f"seed 0: {state}" in ran.out
+        assert (place.rollout(0).attempts[-1].state, place.leftovers()) == (state, [])
+        assert len(place.videos()) == 2, "the other rollouts go on"
+        assert place.run("--count", "3").code == 1
+        assert place.created()["wan-video/wan-2.7-i2v", SCENES["dice"].generation_prompt, 0] == 1
+        assert place.run("--count", "3", "--retry").code == 0
+        assert place.created()["wan-video/wan-2.7-i2v", SCENES["dice"].generation_prompt, 0] == 2
+
+
+def test_a_run_of_equal_failures_stops_its_cell_and_no_other(tmp_path: Path) -> None:
+    def outcome(model: str, inputs: Mapping[str, Any], before: int) -> Outcome:
+        failing = model == "wan-video/wan-2.7-i2v"
+        return Outcome("failed", error=f"worker {inputs['seed']} lost") if failing else Outcome()
+
+    with studio(tmp_path, ReplicateService(outcome)) as place:
+        ran = place.run("--count", "20", "--concurrency", "2", model="wan seedance")
+        assert ran.code == 1 and "dice / wan: stopped after 5 equal failures: failed: worker" in ran.out
+        assert place.videos() == sorted(f"dice/seedance/seed_{seed}.mp4" for seed in range(20))
+        assert sum(p.model == "wan-video/wan-2.7-i2v" for p in place.service.predictions.values()) < 10
+
+
+def test_identical_videos_are_told(tmp_path: Path) -> None:
+    with studio(tmp_path, ReplicateService(_always(Outcome(video=moving_clip())))) as place:
+        ran = place.run("--count", "2")
+        assert "identical videos, which are one draw and not 2: dice / wan seed 0, dice / wan seed 1" in ran.out
+
+
+# --- rate limits, quotas, caps
+
+
+def test_reset_hints_of_a_429_are_obeyed(tmp_path: Path) -> None:
+    with studio(tmp_path, ReplicateService(creates_a_second=25)) as place:
+        assert place.run("--count", "12").code == 0
+        assert place.service.limited > 0
+        assert set(place.created().values()) == {1}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        json_response({"title": "Insufficient credit", "detail": "You have no credit left", "status": 402}, 402),
+        json_response({"detail": "Daily quota reached. Try again in 5 hours."}, 429),
+        json_response({"detail": "slow down"}, 429, {"Retry-After": "7200"}),
+    ],
+)
+def test_an_exhausted_account_ends_the_run_with_the_command_that_continues(tmp_path: Path, answer: Response) -> None:
+    with studio(tmp_path) as place:
+        place.service.fail("POST", "/predictions", answer)
+        ran = place.run("--count", "3", "--concurrency", "1")
+        assert ran.code == 1 and "no more predictions are created" in ran.out
+        assert "continue with:\npython generate_rollouts.py --model wan" in ran.out
+        assert place.run("--count", "3").code == 0
+        assert set(place.created().values()) == {1}
+
+
+def test_the_cap_bounds_what_a_run_creates(tmp_path: Path) -> None:
+    with studio(tmp_path) as place:
+        ran = place.run("--count", "5", "--max-predictions", "2")
+        assert ran.code == 1 and "--max-predictions 2 reached" in ran.out
+        assert len(place.service.predictions) == 2
+        assert place.run("--count", "5").code == 0
+        assert len(place.service.predictions) == 5
+
+
+# --- a paid call without a usable answer
+
+
+UNUSABLE = [
+    NO_ANSWER,
+    Response(200, b"<html>gateway</html>", {"Content-Type": "text/html"}),
+    Response(201, b'{"id": "abc", "sta', cut_at=18),
+    json_response({"id": "abc", "status": "queued"}, 201),
+    json_response({"detail": "bad gateway"}, 502),
+    json_response(["unexpected"], 500),
+]
+
+
+@pytest.mark.parametrize("answer", UNUSABLE)
+def test_a_create_that_was_made_is_found_and_not_made_again(tmp_path: Path, answer: Response) -> None:
+    with studio(tmp_path) as place:
+        place.service.fail("POST", "/predictions", Fault(answer, after=True))
+        assert place.run("--count", "2").code == 0
+        assert sorted(place.created().values()) == [1, 1]
+
+
+@pytest.mark.parametrize("answer", UNUSABLE)
+def test_a_create_that_was_not_made_is_made_once(tmp_path: Path, answer: Response) -> None:
+    with studio(tmp_path) as place:
+        place.service.fail("POST", "/predictions", Fault(answer))
+        assert place.run("--count", "2").code == 0
+        assert sorted(place.created().values()) == [1, 1]
+
+
+def _lost_intent(place: Studio) -> Request:
+    """What a run leaves that is killed between its intent and the answer."""
+    request = Request(generation(STUDIES["main"], "dice", MODELS["wan"], place.frames), 0)
+    history = History(place.rollouts / "main")
+    history.intent(request.key, request.generation.digest, "replicate")
+    history.close()
+    return request
+
+
+@pytest.mark.parametrize("clock_ahead_s", [0.0, 5000.0, -5000.0])
+def test_a_lost_create_is_found_among_all_others_whatever_the_clock(tmp_path: Path, clock_ahead_s: float) -> None:
+    def outcome(model: str, inputs: Mapping[str, Any], before: int) -> Outcome:
+        # The client cannot read a list in which this status stands.
+        return Outcome("aborted") if inputs["seed"] == 77 else Outcome()
+
+    with studio(tmp_path, ReplicateService(outcome, clock_ahead_s=clock_ahead_s)) as place:
+        request = _lost_intent(place)
+        place.service.create("wan-video/wan-2.7-i2v", {**request.inputs, "duration": 5})
+        wanted = place.service.create("wan-video/wan-2.7-i2v", request.inputs)
+        for seed in range(1, 150):
+            place.service.create("wan-video/wan-2.7-i2v", {**request.inputs, "seed": seed})
+        place.service.create("google/veo-3.1", request.inputs)
+        assert place.run("--count", "1").code == 0
+        assert place.rollout(0).attempts[-1].id == wanted
+        assert len(place.service.predictions) == 152, "nothing was created"
+
+
+def test_a_lost_create_that_came_to_nothing_is_made_once(tmp_path: Path) -> None:
+    with studio(tmp_path) as place:
+        _lost_intent(place)
+        assert place.run("--count", "1").code == 0
+        assert [attempt.absent for attempt in place.rollout(0).attempts] == [True, False]
+        assert len(place.service.predictions) == 1
+
+
+def test_a_prediction_that_is_already_accounted_for_is_not_taken_for_a_lost_one(tmp_path: Path) -> None:
+    def outcome(model: str, inputs: Mapping[str, Any], before: int) -> Outcome:
+        if before:
+            return Outcome()
+        service.fail("POST", "/predictions", NO_ANSWER)
+        return Outcome("failed", error="worker lost")
+
+    service = ReplicateService(outcome)
+    with studio(tmp_path, service) as place:
+        assert place.run("--count", "1").code == 0
+        assert len(place.service.predictions) == 2
+
+
+def test_a_request_that_is_turned_down_is_told_and_not_repeated(tmp_path: Path) -> None:
+    with studio(tmp_path) as place:
+        place.service.fail(
+            "POST", "/predictions", json_response({"title": "Input validation failed", "detail": "seed"}, 422)
+        )
+        ran = place.run("--count", "1")
+        assert ran.code == 1 and "seed 0: rejected (HTTP 422: Input validation failed: seed)" in ran.out
+
+
+# --- watching and downloading
+
+
+def test_polls_that_go_wrong_are_made_again(tmp_path: Path) -> None:
+    faults = [
+        NO_ANSWER,
+        json_response({}, 500),
+        Response(200, b"no json"),
+        Response(200, b'{"id"', cut_at=3),
+        json_response([]),
+    ]
+    with studio(tmp_path, ReplicateService(_always(Outcome(latency_s=0.05)))) as place:
+        place.service.fail("GET", "/v1/predictions/", *faults)
+        assert place.run("--count", "1").code == 0
+        assert len(place.service.predictions) == 1
+
+
+def test_an_output_before_the_end_is_not_the_result(tmp_path: Path) -> None:
+    with studio(tmp_path, ReplicateService(_always(Outcome(latency_s=0.1)))) as place:
+        early = {"id": "x", "model": "m", "version": "v", "status": "processing", "output": []}
+        place.service.fail(
+            "GET", "/v1/predictions/", json_response(early), json_response({**early, "status": "starting"})
+        )
+        assert place.run("--count", "1").code == 0
+
+
+def test_a_broken_download_is_made_again_and_never_left_in_place(tmp_path: Path) -> None:
+    half = Response(200, moving_clip(), cut_at=len(moving_clip()) // 2)
+    with studio(tmp_path) as place:
+        place.service.fail(
+            "GET", "/delivery/", half, NO_ANSWER, json_response({}, 503), Response(200, moving_clip()[:-30])
+        )
+        assert place.run("--count", "1").code == 0
+        assert len(place.service.predictions) == 1 and place.leftovers() == []
+
+
+def test_a_video_may_come_from_another_port_of_this_machine_but_never_with_the_token(tmp_path: Path) -> None:
+    with ReplicateService() as store:
+        elsewhere = lambda url: url.replace(url.split("/delivery")[0], store.url)  # noqa: E731
+        with studio(tmp_path, ReplicateService(_always(Outcome(url=elsewhere)))) as place:
+            store.fail("GET", "/delivery/", Response(200, moving_clip()))
+            assert place.run("--count", "1").code == 0
+        assert "authorization" not in store.sent("GET", "/delivery/")[0].headers
+
+
+def test_the_token_is_nowhere_but_in_headers(tmp_path: Path) -> None:
+    with studio(tmp_path) as place:
+        echo = json_response({"detail": f"bad request with Bearer {TOKEN}"}, 400)
+        place.service.fail("POST", "/predictions", echo)
+        ran = place.run("--count", "2")
+        assert ran.code == 1 and "rejected" in ran.out
+        written = b"".join(path.read_bytes() for path in place.rollouts.rglob("*") if path.is_file())
+        assert TOKEN not in ran.out + ran.err and TOKEN.encode() not in written
+
+
+# --- before anything is paid
+
+
+def test_the_bill_needs_no_key_and_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with studio(tmp_path) as place:
+        place.run("--count", "2")
+        before = {path: path.read_bytes() for path in place.rollouts.rglob("*") if path.is_file()}
+        monkeypatch.delenv("REPLICATE_API_TOKEN", raising=False)
+        ran = place.run("--count", "8", "--dry-run", model="wan cosmos3_super seedance")
+        assert ran.code == 0
+        assert "| wan | 2 | 0 | 0 | 6 | 18 | ? |" in ran.out and "| seedance | 0 | 0 | 0 | 8 | 32 | ? |" in ran.out
+        assert "1 conditioning frames" in ran.out
+        assert "python cosmos/generate_cosmos3_minimal.py --study main" in ran.out
+        assert {path: path.read_bytes() for path in place.rollouts.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--study", "nothing"], "--study nothing: unknown study"),
+        (["--scene", "chess"], "--scene chess: not a scene of main"),
+        (["--model", "../wan"], "not a usable key"),
+        (["--model", "mymodel"], "--model mymodel: Replicate does not make it"),
+        (["--model", "cosmos3_super"], "no model that Replicate makes"),
+        (["--study", "dur5s", "--model", "veo31"], "not a model of dur5s"),
+        (["--count", "33"], "--count 33: too many"),
+        (["--count", "0"], "expected an integer of at least 1"),
+        (["--rate", "-1"], "expected an integer of at least 1"),
+        (["--frames", "nowhere"], "expected one galton_board_final with one of .png"),
+    ],
+)
+def test_bad_arguments_are_one_line(arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert generate_rollouts.main(arguments) == 2
+    error = capsys.readouterr().err
+    assert says in error and error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("variables", "says"),
+    [
+        ({"REPLICATE_API_TOKEN": ""}, "REPLICATE_API_TOKEN: not set"),
+        ({"REPLICATE_API_TOKEN": "two words"}, "REPLICATE_API_TOKEN: not set to a token"),
+        ({"REPLICATE_API_TOKEN": "wrong-token"}, "HTTP 401: Unauthenticated"),
+        ({"REPLICATE_BASE_URL": "http://example.org"}, "REPLICATE_BASE_URL: http://example.org; expected https"),
+        ({"REPLICATE_BASE_URL": "https://me:secret@example.org"}, "REPLICATE_BASE_URL: holds a user name or password"),
+        ({"REPLICATE_BASE_URL": "http://127.0.0.1:9"}, "ConnectError"),
+    ],
+)
+def test_an_unusable_account_is_told_before_anything_is_paid(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    variables: dict[str, str],
+    says: str,
+) -> None:
+    with studio(tmp_path) as place:
+        for name, value in {**place.environment, **variables}.items():
+            monkeypatch.setenv(name, value)
+        assert generate_rollouts.main(place.arguments("--count", "1")) == 2
+        error = capsys.readouterr().err
+        assert says in error and "wrong-token" not in error and "secret" not in error
+        assert not place.service.predictions
+
+
+@pytest.mark.parametrize(
+    ("schema", "says"),
+    [
+        (None, "Replicate knows no wan-video/wan-2.7-i2v"),
+        (
+            input_schema("first_frame", "duration", "negative_prompt", "resolution"),
+            "takes no input enable_prompt_expansion",
+        ),
+        (input_schema("image", "duration"), "takes no input"),
+    ],
+)
+def test_models_and_inputs_are_checked_before_anything_is_paid(
+    tmp_path: Path, schema: dict[str, Any] | None, says: str
+) -> None:
+    schemas = {"other/model": {}} if schema is None else {"wan-video/wan-2.7-i2v": schema}
+    with studio(tmp_path, ReplicateService(schemas=schemas)) as place:
+        ran = place.run("--count", "1")
+        assert ran.code == 2 and says in ran.err
+        assert not place.service.predictions
+
+
+def test_a_choice_and_a_required_input_are_checked_too(tmp_path: Path) -> None:
+    schema = input_schema("first_frame", "duration", "negative_prompt", "resolution", "enable_prompt_expansion")
+    schema["resolution"]["enum"] = ["1080p"]
+    with studio(tmp_path, ReplicateService(schemas={"wan-video/wan-2.7-i2v": schema})) as place:
+        assert "resolution is '720p'; expected one of 1080p" in place.run("--count", "1").err
+    schema["resolution"]["enum"] = ["720p"]
+    schema["Input"]["required"] = ["prompt", "aspect_ratio"]
+    with studio(tmp_path, ReplicateService(schemas={"wan-video/wan-2.7-i2v": schema})) as place:
+        assert "needs the input aspect_ratio" in place.run("--count", "1").err
+
+
+def test_a_model_without_a_published_schema_is_used_and_told(tmp_path: Path) -> None:
+    with studio(tmp_path, ReplicateService(schemas={"wan-video/wan-2.7-i2v": {}})) as place:
+        ran = place.run("--count", "1")
+        assert ran.code == 0 and "publishes no input schema" in ran.out
+
+
+# --- folders
+
+
+def test_a_second_run_on_a_folder_is_refused(tmp_path: Path) -> None:
+    with studio(tmp_path) as place, FolderLock(place.rollouts / "main"):
+        ran = place.run("--count", "1")
+        assert ran.code == 2 and f"in use by process {os.getpid()} " in ran.err
+
+
+def test_videos_from_elsewhere_are_left_alone(tmp_path: Path) -> None:
+    with studio(tmp_path) as place:
+        mine = place.rollouts / "main" / "dice" / "wan" / "seed_1.mp4"
+        mine.parent.mkdir(parents=True)
+        mine.write_bytes(b"mine")
+        ran = place.run("--count", "3")
+        assert ran.code == 0 and "1 videos are not in the ledger" in ran.out
+        assert mine.read_bytes() == b"mine" and len(place.service.predictions) == 2
+
+
+def test_a_changed_video_is_told_and_not_overwritten(tmp_path: Path) -> None:
+    with studio(tmp_path) as place:
+        place.run("--count", "2")
+        changed = place.rollouts / "main" / "dice" / "wan" / "seed_1.mp4"
+        changed.write_bytes(b"changed")
+        ran = place.run("--count", "2")
+        assert ran.code == 2 and "seed_1.mp4: SHA-256 is" in ran.err
+        assert changed.read_bytes() == b"changed"
+
+
+def test_a_video_that_was_deleted_is_fetched_again_and_not_paid_again(tmp_path: Path) -> None:
+    with studio(tmp_path) as place:
+        place.run("--count", "2")
+        (place.rollouts / "main" / "dice" / "wan" / "seed_1.mp4").unlink()
+        assert place.run("--count", "2").code == 0
+        assert len(place.service.predictions) == 2 and len(place.videos()) == 2
+
+
+def test_cells_of_two_protocols_are_not_mixed(tmp_path: Path) -> None:
+    with studio(tmp_path) as place:
+        place.run("--count", "1")
+        (place.frames / "dice.png").write_bytes(b"another picture")
+        ran = place.run("--count", "2")
+        assert ran.code == 2 and "was made under protocol" in ran.err
+        assert len(place.service.predictions) == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{}",
+        '{"event": "dance", "scene": "dice", "model": "wan", "seed": 0, "attempt": 0}',
+        '{"event": "submitted", "scene": "dice", "model": "wan", "seed": 7, "attempt": 0, "id": "x"}',
+    ],
+)
+def test_a_ledger_that_makes_no_sense_stops_the_run(tmp_path: Path, line: str) -> None:
+    with studio(tmp_path) as place:
+        place.run("--count", "1")
+        with (place.rollouts / "main" / "ledger.jsonl").open("a") as file:
+            file.write(f"{line}\n")
+        ran = place.run("--count", "2")
+        assert ran.code == 2 and re.search(r"ledger\.jsonl: line 5: ", ran.err)
+
+
+def test_an_interrupted_run_says_how_to_go_on(tmp_path: Path) -> None:
+    with studio(tmp_path, ReplicateService(_always(Outcome(latency_s=30.0)))) as place:
+        command = [sys.executable, str(ROOT / "generate_rollouts.py"), *place.arguments("--count", "2")]
+        with subprocess.Popen(
+            command, env={**os.environ, **place.environment}, stderr=subprocess.PIPE, text=True
+        ) as run:
+            while len(place.service.predictions) < 2:
+                time.sleep(0.01)
+            run.send_signal(signal.SIGINT)
+            _, error = run.communicate(timeout=20)
+        assert run.returncode == 130
+        assert "Continue with:\npython generate_rollouts.py --model wan" in error and "Traceback" not in error
+
+
+def test_the_ledger_holds_the_protocol_and_every_paid_call(tmp_path: Path) -> None:
+    with studio(tmp_path) as place:
+        place.run("--count", "1")
+        text = (place.rollouts / "main" / "ledger.jsonl").read_text()
+        protocol, *events = [json.loads(line) for line in text.splitlines()]
+        assert protocol["parts"]["inputs"]["duration"] == 3 and len(protocol["parts"]["frame_sha256"]) == 64
+        assert [event["event"] for event in events] == ["intent", "submitted", "verified"]
+        assert events[0]["digest"] == protocol["digest"] and events[2]["frames"] == 8
+        shutil.rmtree(place.rollouts)

@@ -1,0 +1,344 @@
+"""The parts of the providers by themselves: outputs, hints, hosts, frames, pacing, and the engine's deadlines."""
+
+import asyncio
+import email.utils
+import io
+import itertools
+import os
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import httpx
+import pytest
+from replicate.helpers import transform_output
+
+from errors import UserError
+from models import MODELS
+from progress import Progress
+from protocol import generation
+from providers import downloading, hints
+from providers.base import DownloadError, Request, State, UnreachableError
+from providers.downloading import Downloader, check_base_url
+from providers.engine import Engine
+from providers.frames import FrameStore, Upload
+from providers.history import History
+from providers.pacing import Gate
+from providers.replicate_api import ReplicateProvider
+from providers.replicate_output import one_video, read_prediction
+from providers.resume import Step, plan
+from providers.run_state import DISPLAY, Report, Settings
+from studies import STUDIES
+from tests.services.base import LoopbackService, Response
+from tests.services.clips import moving_clip
+from tests.services.replicate_server import Outcome, ReplicateService
+from tests.services.studio import Studio, studio
+
+URL = "https://replicate.delivery/x/output.mp4"
+DATA_URL = "data:video/mp4;base64,AAAA"
+
+
+# --- outputs
+
+
+def test_every_shape_of_one_video_gives_its_url() -> None:
+    for url in (URL, DATA_URL):
+        file_object = transform_output(url, mock.sentinel.client)
+        assert [one_video(shape) for shape in (url, [url], (url,), file_object, [file_object])] == [url] * 5
+
+
+@pytest.mark.parametrize(
+    "output", [None, "", [], {}, 7, [URL, URL], {"video": URL}, ["data:image/png;base64,AA"], [[URL]]]
+)
+def test_any_other_output_is_an_error_that_says_what_came(output: object) -> None:
+    with pytest.raises(ValueError, match=r"output is .*; expected"):
+        one_video(output)
+
+
+@pytest.mark.parametrize(
+    ("fields", "state"),
+    [
+        ({"status": "starting", "output": None}, None),
+        ({"status": "processing", "output": []}, None),
+        ({"status": "processing", "output": URL, "error": "warning"}, None),
+        ({"status": "succeeded", "output": URL}, State.SUCCEEDED),
+        ({"status": "succeeded", "output": []}, State.NO_VIDEO),
+        ({"status": "succeeded"}, State.NO_VIDEO),
+        ({"status": "succeeded", "output": [], "logs": "blocked by moderation"}, State.REFUSED),
+        ({"status": "succeeded", "output": None, "error": "empty"}, State.REFUSED),
+        ({"status": "succeeded", "output": URL, "logs": "loading safety checker"}, State.SUCCEEDED),
+        ({"status": "succeeded", "output": None, "input": {}}, State.EXPIRED),
+        ({"status": "succeeded", "output": None, "data_removed": True}, State.EXPIRED),
+        ({"status": "failed", "error": "The input or output was flagged as sensitive. (E005)"}, State.REFUSED),
+        ({"status": "failed", "error": "CUDA out of memory", "logs": "safety checker loaded"}, State.FAILED),
+        ({"status": "failed", "error": None}, State.FAILED),
+        ({"status": "canceled"}, State.FAILED),
+        ({"status": "aborted"}, State.UNKNOWN),
+        ({"status": "paused for lunch"}, State.UNKNOWN),
+        ({"status": None}, State.UNKNOWN),
+        ({}, State.UNKNOWN),
+    ],
+)
+def test_every_answer_about_a_prediction_has_a_state(fields: dict[str, Any], state: State | None) -> None:
+    prediction = read_prediction({"id": "p1", "input": {"seed": 1}, **fields})
+    assert prediction.state is state
+    assert (prediction.video is not None) == (state is State.SUCCEEDED)
+    assert "\n" not in prediction.detail and len(prediction.detail) <= 400
+
+
+# --- hints
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "seconds"),
+    [
+        ({"Retry-After": "12"}, b"", 12.0),
+        ({"Retry-After": "0.5"}, b"{}", 0.5),
+        ({"RateLimit-Reset": "30"}, b"", 30.0),
+        ({"X-RateLimit-Reset": "{epoch}"}, b"", 60.0),
+        ({"Retry-After": "{date}"}, b"", 60.0),
+        ({}, b'{"detail": "Request was throttled. Your rate limit resets in ~8s."}', 8.0),
+        (
+            {},
+            b'{"detail": "... reduced to 6 requests per minute with a burst of 1 requests ... resets in ~10s."}',
+            10.0,
+        ),
+        ({}, b'{"detail": "Request was throttled. Expected available in 12 seconds."}', 12.0),
+        ({}, b'{"detail": "try again in 250ms"}', 0.25),
+        ({}, b'{"detail": "try again in 2 minutes"}', 120.0),
+        ({}, b'{"detail": "try again in 5 hours"}', 18000.0),
+        ({}, b'{"retry_after": 7}', 7.0),
+        ({"Retry-After": "3"}, b'{"detail": "resets in ~9s"}', 9.0),
+        ({"Retry-After": "soon"}, b"", None),
+        ({"Retry-After": "nan"}, b"", None),
+        ({"Retry-After": "-5"}, b"", 0.0),
+        ({}, b'{"detail": "6 requests per minute"}', None),
+        ({}, b"[1, 2]", None),
+        ({}, b"\xff\xfe", None),
+    ],
+)
+def test_the_pause_that_a_429_asks_for_is_read(headers: dict[str, str], body: bytes, seconds: float | None) -> None:
+    in_a_minute = time.time() + 60
+    values = {"{epoch}": str(int(in_a_minute)), "{date}": email.utils.formatdate(in_a_minute, usegmt=True)}
+    found = hints.seconds(httpx.Headers({name: values.get(value, value) for name, value in headers.items()}), body)
+    assert found == (None if seconds is None else pytest.approx(seconds, abs=2.0 if seconds == 60.0 else 0.0))
+
+
+def test_the_words_of_an_error_are_found() -> None:
+    assert (
+        hints.detail(b'{"title": "Input validation failed", "detail": "- seed"}') == "Input validation failed: - seed"
+    )
+    assert hints.detail(b"<html>bad gateway</html>") == "<html>bad gateway</html>"
+    assert hints.detail(b'{"unknown": 1}') == '{"unknown": 1}'
+
+
+# --- hosts and downloads
+
+
+@pytest.mark.parametrize(
+    "url", ["https://api.replicate.com", "http://127.0.0.1:8000", "http://localhost:1", "http://[::1]:1"]
+)
+def test_https_and_loopback_are_usable_base_urls(url: str) -> None:
+    assert str(check_base_url("X", url)) == url
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://api.replicate.com",
+        "ftp://127.0.0.1",
+        "api.replicate.com",
+        "",
+        "http://127.0.0.1.evil.org",
+        "https://a:b@c.org",
+    ],
+)
+def test_other_base_urls_are_refused_by_name(url: str) -> None:
+    with pytest.raises(UserError, match=r"^SETTING: .*expected https"):
+        check_base_url("SETTING", url)
+
+
+def _fetch(base: str, url: str, path: Path) -> None:
+    async def fetch() -> None:
+        downloader = Downloader(httpx.URL(base), ("replicate.delivery",), "Bearer secret", httpx.Timeout(5.0))
+        try:
+            await downloader.fetch(url, path)
+        finally:
+            await downloader.close()
+
+    asyncio.run(fetch())
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://replicate.delivery/x.mp4",
+        "https://replicate.delivery.evil.org/x.mp4",
+        "https://evilreplicate.delivery/x.mp4",
+        "https://replicate.delivery@evil.org/x.mp4",
+        "https://127.0.0.1/x.mp4",
+        "http://169.254.169.254/latest/meta-data",
+        "file:///etc/passwd",
+    ],
+)
+def test_nothing_is_fetched_from_other_hosts(tmp_path: Path, url: str) -> None:
+    with pytest.raises(DownloadError, match="output is") as refused:
+        _fetch("https://api.replicate.com", url, tmp_path / "clip")
+    assert refused.value.state is State.NO_VIDEO and not (tmp_path / "clip").exists()
+
+
+class Store(LoopbackService):
+    """Serves one body; other paths lead there or away."""
+
+    def handle(self, request: Any) -> Response:
+        away = {"/there": f"{self.url}/clip", "/round": f"{self.url}/round", "/away": "https://elsewhere.example/clip"}
+        if request.path in away:
+            return Response(302, headers={"Location": away[request.path]})
+        return Response(200, moving_clip())
+
+
+@pytest.mark.parametrize(("path", "says"), [("/there", ""), ("/round", "redirects"), ("/away", "elsewhere.example")])
+def test_redirects_are_followed_within_the_allowed_hosts(tmp_path: Path, path: str, says: str) -> None:
+    with Store() as store:
+        if says:
+            with pytest.raises(DownloadError, match=says):
+                _fetch(store.url, f"{store.url}{path}", tmp_path / "clip")
+        else:
+            _fetch(store.url, f"{store.url}{path}", tmp_path / "clip")
+            assert (tmp_path / "clip").read_bytes() == moving_clip()
+
+
+def test_a_download_is_bounded(tmp_path: Path) -> None:
+    with Store() as store, mock.patch.object(downloading, "MAX_VIDEO_BYTES", 100):
+        with pytest.raises(DownloadError, match="larger than 100 bytes"):
+            _fetch(store.url, f"{store.url}/clip", tmp_path / "clip")
+        with pytest.raises(DownloadError, match="data:video"):
+            _fetch(store.url, f"data:video/mp4;base64,{'A' * 200}", tmp_path / "clip")
+
+
+def test_a_short_body_is_worth_another_try(tmp_path: Path) -> None:
+    with Store() as store:
+        store.fail("GET", "/clip", Response(200, moving_clip(), cut_at=100))
+        with pytest.raises(UnreachableError, match="RemoteProtocolError"):
+            _fetch(store.url, f"{store.url}/clip", tmp_path / "clip")
+
+
+# --- frames and pacing
+
+
+def test_a_frame_is_uploaded_once_and_again_when_it_expires() -> None:
+    sent: list[str] = []
+
+    async def upload(frame: Path) -> Upload:
+        await asyncio.sleep(0.005)
+        sent.append(frame.name)
+        return Upload(f"{frame.name}/{len(sent)}", datetime.now(UTC) + timedelta(seconds=0.1))
+
+    async def use() -> list[str]:
+        store = FrameStore(upload)
+        first = await asyncio.gather(*(store.url(Path(name)) for name in ["dice.png", "ball.png"] * 10))
+        await asyncio.sleep(0.06)
+        return [*sorted(set(first)), await store.url(Path("dice.png"))]
+
+    assert asyncio.run(use()) == ["ball.png/2", "dice.png/1", "dice.png/3"]
+    assert sent == ["dice.png", "ball.png", "dice.png"]
+
+
+def test_a_failed_upload_is_not_remembered() -> None:
+    answers = iter([UnreachableError("no answer"), Upload("second", None)])
+
+    async def upload(frame: Path) -> Upload:
+        answer = next(answers)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    async def use() -> str:
+        store = FrameStore(upload)
+        with pytest.raises(UnreachableError):
+            await store.url(Path("dice.png"))
+        return await store.url(Path("dice.png"))
+
+    assert asyncio.run(use()) == "second"
+
+
+def test_the_gate_keeps_the_rate_the_order_and_the_pause() -> None:
+    told: list[tuple[str, float]] = []
+
+    async def use() -> list[tuple[int, float]]:
+        gate = Gate(6000.0, lambda reason, seconds: told.append((reason, seconds)))
+        passed: list[tuple[int, float]] = []
+
+        async def go(number: int) -> None:
+            await gate.turn()
+            passed.append((number, asyncio.get_running_loop().time()))
+            if number == 3:
+                gate.close(0.1, "rate limit")
+                gate.close(0.01, "shorter, so it changes nothing")
+
+        await asyncio.gather(*(go(number) for number in range(8)))
+        return passed
+
+    passed = asyncio.run(use())
+    assert [number for number, _ in passed] == list(range(8))
+    gaps = [later - earlier for (_, earlier), (_, later) in itertools.pairwise(passed)]
+    assert min(gaps) > 0.005 and gaps[3] >= 0.1 and told == [("rate limit", 0.1)]
+
+
+# --- deadlines
+
+
+def _generate(place: Studio, settings: Settings, count: int = 1) -> Report:
+    """What generate_rollouts.py does, with settings that it has no option for."""
+    folder = place.rollouts / "main"
+    made = generation(STUDIES["main"], "dice", MODELS["wan"], place.frames)
+    requests = [Request(made, seed) for seed in range(count)]
+
+    async def run() -> Report:
+        provider = ReplicateProvider()
+        history = History(folder)
+        try:
+            with Progress("main", {"dice / wan": range(count)}, DISPLAY, stream=io.StringIO()) as progress:
+                steps = plan(history, folder, requests)
+                open_requests = [request for request in requests if steps[request.key] is not Step.NOTHING]
+                return await Engine(provider, folder, history, settings, progress).run(open_requests, steps)
+        finally:
+            history.close()
+            await provider.close()
+
+    with mock.patch.dict(os.environ, place.environment):
+        return asyncio.run(run())
+
+
+def test_a_prediction_that_never_ends_is_stuck_asked_again_later_and_replaced_only_on_request(tmp_path: Path) -> None:
+    def outcome(model: str, inputs: Mapping[str, Any], before: int) -> Outcome:
+        return Outcome(latency_s=float("inf") if inputs["seed"] == 0 and not before else 0.0)
+
+    with studio(tmp_path, ReplicateService(outcome)) as place:
+        report = _generate(place, Settings(8, 60_000, deadline_s=0.3), count=3)
+        assert sorted(report.states.values()) == ["done", "done", "stuck"]
+        report = _generate(place, Settings(8, 60_000, deadline_s=0.1), count=3)
+        assert list(report.states.values()) == ["stuck"] and len(place.service.predictions) == 3
+        stuck = place.rollout(0).attempts[-1].id
+        report = _generate(place, Settings(8, 60_000, deadline_s=5.0, retry=True), count=3)
+        assert set(report.states.values()) == {"done"}
+        assert len(place.service.predictions) == 4 and place.service.predictions[str(stuck)].cancelled
+
+
+def test_a_stuck_prediction_that_ends_after_all_is_used(tmp_path: Path) -> None:
+    with studio(tmp_path, ReplicateService(lambda *_: Outcome(latency_s=0.4))) as place:
+        assert set(_generate(place, Settings(8, 60_000, deadline_s=0.1)).states.values()) == {"stuck"}
+        time.sleep(0.4)
+        assert place.run("--count", "1").code == 0
+        assert len(place.service.predictions) == 1
+
+
+def test_a_service_that_answers_no_create_is_given_up_cell_by_cell(tmp_path: Path) -> None:
+    with studio(tmp_path) as place:
+        place.service.fail("POST", "/predictions", *[Response(500)] * 1000)
+        report = _generate(place, Settings(8, 60_000), count=8)
+        assert "failed" in report.states.values() and report.created == 0
+        assert any("stopped after 5 equal failures" in remark for remark in report.remarks)
