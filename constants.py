@@ -69,10 +69,24 @@ CHI2_TIE_TOLERANCE = 1e-9
 # It is no clock, so that the method of a p-value does not depend on the machine.
 EXACT_MAX_WORK = 200_000_000
 
+# Prior of the sequential test: Dirichlet(k/2 * p0), as heavy as half an observation an outcome. On a uniform reference
+# it is Jeffreys' prior, whose mixture loses least against the best alternative in hindsight (Krichevsky and Trofimov
+# 1981). Its mean is p0: on a skewed reference equal weights would expect the rare outcomes far too often, and pay for
+# it exactly when a model collapses onto the common ones, the failure that the benchmark looks for.
+SEQUENTIAL_WEIGHT_PER_OUTCOME = 0.5
+
 # Bootstrap of mnTV (percentile, 95 %).
 BOOTSTRAP_REPLICATES = 50_000
 BOOTSTRAP_SEED = 0
 INTERVAL_LEVEL = 0.95
+
+# Study of the intervals' coverage: replications a case, each with a bootstrap of its own. A shorter one than above will
+# do: the noise of its percentiles averages out over the replications.
+COVERAGE_REPLICATIONS = 4_000
+COVERAGE_BOOTSTRAP_REPLICATES = 500
+COVERAGE_SEED = 0
+# A nominal 95 % interval that covers less or more often than this does not deserve its name.
+COVERAGE_ACCEPTED = (0.925, 0.985)
 
 # Simulation of a calibrated operator, which every leaderboard shows as its zero.
 CALIBRATED_REPLICATES = 50_000

@@ -18,7 +18,6 @@ from functools import lru_cache
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from constants import CHI2_REPLICATES, CHI2_TIE_TOLERANCE, EXACT_MAX_WORK, Reference
 from errors import UserError
@@ -96,12 +95,12 @@ class NullDistribution:
         integers, masses = self._joint.pmf(self.lattice.n)
         return np.array([self.lattice.value(int(i)) for i in integers]), masses
 
-    def power(self, cut: Cut, probabilities: ArrayLike) -> float:
+    def power(self, cut: Cut, probabilities: Sequence[float | Fraction] | FloatArray) -> float:
         """P(statistic >= cut) when the draws have these probabilities, shape (k,)."""
-        p = np.asarray(probabilities, np.float64)
-        if p.shape != (self.lattice.reference.k,) or p.min() < 0 or not math.isclose(p.sum(), 1):
-            raise ValueError(f"{p.tolist()} is no distribution over {self.lattice.reference.k} outcomes")
-        joint = joint_distribution(self.lattice, p.tolist())
+        p = [float(probability) for probability in probabilities]
+        if len(p) != self.lattice.reference.k or min(p) < 0 or not math.isclose(sum(p), 1):
+            raise ValueError(f"{p} is no distribution over {self.lattice.reference.k} outcomes")
+        joint = joint_distribution(self.lattice, p)
         return min(joint.tail(self.lattice.n, cut.integer), 1.0)
 
     def tails_given_count(self, integer: int, outcome: int) -> FloatArray:
