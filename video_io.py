@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 import av
 import numpy as np
+from av.video.reformatter import Colorspace, VideoReformatter
 from numpy.typing import NDArray
 from PIL import Image
 
@@ -222,6 +223,7 @@ def _encode(path: Path, frames: Iterable[Frame], fps: int) -> int:
     if first.ndim != 3 or first.shape[2] != 3 or first.shape[0] % 2 or first.shape[1] % 2:
         raise ValueError(f"frame of shape {first.shape}; expected (H, W, 3) with H and W even, as yuv420p needs")
     count = 0
+    convert = VideoReformatter().reformat  # one for all frames, as it keeps its tables
     # Bit-exact: no date and no version of the muxer in the file.
     options = {"movflags": "+faststart", "fflags": "+bitexact"}
     with av.open(str(path), mode="w", format="mp4", options=options) as container:
@@ -233,8 +235,8 @@ def _encode(path: Path, frames: Iterable[Frame], fps: int) -> int:
             if array.shape != first.shape or array.dtype != np.uint8:
                 found = f"{array.dtype} {array.shape}"
                 raise ValueError(f"frame {count - 1} is {found}; expected uint8 {first.shape}, as the first one")
-            frame = av.VideoFrame.from_ndarray(array, format="rgb24")
-            picture = frame.reformat(format="yuv420p", dst_colorspace="ITU709")
+            frame = av.VideoFrame.from_numpy_buffer(np.ascontiguousarray(array), format="rgb24")
+            picture = convert(frame, format="yuv420p", dst_colorspace=Colorspace.ITU709, threads=1)
             picture.pts = count - 1
             container.mux(stream.encode(picture))
         container.mux(stream.encode(None))
