@@ -66,9 +66,7 @@ def test_a_cell_without_a_valid_rollout_is_a_hollow_marker(results: Any) -> None
 def test_a_band_at_fewer_valid_rollouts_is_drawn_at_the_cell(results: Any) -> None:
     figure = make_scatter_grid.draw(results, resolve(PUBLISHED))
     for ax, row in zip(figure.axes, results["cells"].values(), strict=True):
-        bars = {
-            float(np.asarray(line.get_xdata())[0]): line.get_ydata() for line in ax.lines if line.get_marker() == "_"
-        }
+        lines = [np.asarray(line.get_data()) for line in ax.lines if line.get_marker() == "_"]
         expected = {cell["rho"]: cell["null_band"] for cell in row.values() if cell["null_band"]}
         assert {float(x[0]): y.tolist() for x, y in lines} == expected
 
