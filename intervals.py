@@ -8,8 +8,8 @@ where q_s is the model's true distribution over the k outcomes of scene s and "u
 from N fresh rollouts a scene. Scenes are fixed; rollouts are independent. A calibrated operator has theta = 0.
 
 The observed mnTV is unbiased for theta by definition. The percentile bootstrap is not: its replicates are samples of a
-sample, so that TV is inflated by sampling noise a second time (for what the floor removes once), and the interval lies
-too high by that bias. Near TV = 0, where |.| has its kink, the bootstrap is not even consistent (Andrews 2000).
+sample, so that sampling noise inflates their TV twice while the floor is taken off once, and the interval lies too
+high. Near TV = 0, where |.| has its kink, the bootstrap is not even consistent (Andrews 2000).
 
 The corrected interval is centred on the observed score:  mnTV-hat +- t_{N-1} se,  se^2 = S^-2 sum_s V_s N / (N - 1).
 V_s is the exact variance of the score (score_moments) at an estimate of q_s. The empirical distribution itself will
@@ -67,8 +67,10 @@ class Outcomes:
         """Why the spread of the score cannot be estimated from these rollouts; None when it can."""
         if max(self.with_null) < self.n:
             return None
-        found = "none of the {} rollouts is valid" if not sum(self.counts) else "all {} rollouts have the same outcome"
-        return f"{found.format(self.n)}: their spread cannot be estimated"
+        found = (
+            f"all {self.n} rollouts have the same outcome" if any(self.counts) else f"no rollout of {self.n} is valid"
+        )
+        return f"{found}: their spread cannot be estimated"
 
 
 @dataclass(frozen=True)

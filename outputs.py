@@ -1,6 +1,6 @@
 """Where a script's results, tables and figures go: analysis/results, analysis/tables, analysis/figures.
 
-The stem of what a script writes is the script's own, without a leading compute_ or make_.
+The stem of what a script writes is the script's own, without a leading compute_, make_ or study_.
 """
 
 from collections.abc import Mapping

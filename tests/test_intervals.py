@@ -182,7 +182,7 @@ def test_the_published_models_cells_are_estimable_but_for_the_degenerate_ones(
 
 @pytest.mark.parametrize(
     ("cell", "reason"),
-    [(ALL_NULL, "none of the 32 rollouts is valid"), (ONE_FACE, "all 32 rollouts have the same outcome")],
+    [(ALL_NULL, "no rollout of 32 is valid"), (ONE_FACE, "all 32 rollouts have the same outcome")],
 )
 def test_a_degenerate_cell_is_not_estimable_and_says_why(cell: Outcomes, reason: str) -> None:
     for estimate in (corrected_estimate([cell]), percentile_estimate(cell.score, np.full(9, cell.score), [cell])):

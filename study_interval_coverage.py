@@ -1,0 +1,243 @@
+"""How often the intervals on mnTV contain what they estimate: the published percentile interval and the corrected one.
+
+    python study_interval_coverage.py [--analysis DIR]
+
+Reads   analysis/{scene}_{model}_bins.json
+Writes  analysis/results/interval_coverage.json, analysis/tables/interval_coverage.{md,tex},
+        analysis/figures/interval_coverage.{pdf,png}
+Free: needs no key and no network. Takes about a minute; exits 1 when the corrected interval misses the accepted range.
+
+Each case is a model whose true outcome distributions are known: a calibrated operator, one that is half collapsed onto
+the most probable outcome of each scene, and one for each published model, whose distributions are those observed. Its
+expected mnTV is then known too (score_moments), and each replication draws new rollouts and asks whether each of the
+two intervals contains it.
+"""
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from tqdm import tqdm
+
+import cli
+import records
+from constants import (
+    COVERAGE_ACCEPTED,
+    COVERAGE_BOOTSTRAP_REPLICATES,
+    COVERAGE_REPLICATIONS,
+    COVERAGE_SEED,
+    INTERVAL_LEVEL,
+    N_ROLLOUTS,
+)
+from intervals import half_widths, score_variances
+from models import MODELS, PUBLISHED
+from outputs import Outputs
+from scenes import SCENES, Scene
+from score_moments import score_moments
+from stats_utils import FloatArray, IntArray, score_replicates
+from tables import Column, Entry, Table, fixed
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# A true model: scene -> probabilities of its k outcomes and of an unscorable rollout, shape (k + 1,).
+Truth = Mapping[str, FloatArray]
+
+# Scheme -> name, colour (Okabe and Ito's, told apart by every reader) and marker.
+SCHEMES = {
+    "corrected": ("corrected", "#0072B2", "o"),
+    "percentile": ("percentile bootstrap (published)", "#D55E00", "s"),
+}
+# Error bars of the figure, in Monte Carlo standard errors.
+BAR = 1.96
+# Replications whose bootstraps are in memory at one time.
+BLOCK = 200
+
+
+@cli.command
+def main(argv: Sequence[str] | None = None) -> int:
+    args = cli.parser(__doc__, scenes=False, models=False).parse_args(argv)
+    outputs = Outputs(args.analysis, __file__)
+    truths = {"calibrated": calibrated(), "half_collapsed": half_collapsed()} | fitted(args.analysis)
+    with tqdm(total=len(truths) * len(SCENES), unit="cell", desc="coverage", mininterval=1) as progress:
+        cases = {case: study(case, truth, progress) for case, truth in truths.items()}
+    low, high = COVERAGE_ACCEPTED
+    outside = [case for case, result in cases.items() if not low <= result["corrected"]["coverage"] <= high]
+    outputs.results(
+        {
+            "cases": cases,
+            "level": INTERVAL_LEVEL,
+            "accepted": COVERAGE_ACCEPTED,
+            "outside": outside,
+            "n": N_ROLLOUTS,
+            "replications": COVERAGE_REPLICATIONS,
+            "bootstrap_replicates": COVERAGE_BOOTSTRAP_REPLICATES,
+        }
+    )
+    outputs.table(coverage_table(cases))
+    outputs.figure(draw(cases))
+    outputs.finish()
+    if outside:
+        print(f"corrected interval outside {low:.1%} to {high:.1%}: {', '.join(map(title, outside))}", file=sys.stderr)
+    return 1 if outside else 0
+
+
+def calibrated() -> Truth:
+    """Every scene follows its reference, and every rollout is scorable."""
+    return {scene.key: np.array([*scene.reference.probabilities, 0.0]) for scene in SCENES.values()}
+
+
+def half_collapsed() -> Truth:
+    """Half of the mass of each scene has moved to its most probable outcome."""
+    return {
+        scene: (distribution + np.eye(len(distribution))[SCENES[scene].reference.mode - 1]) / 2
+        for scene, distribution in calibrated().items()
+    }
+
+
+def fitted(analysis: Path) -> dict[str, Truth]:
+    """Model -> the outcome frequencies of its rollouts, taken as the truth."""
+    truths: dict[str, dict[str, FloatArray]] = {model: {} for model in PUBLISHED}
+    for (scene, model), cell in records.read_study(analysis, "main").items():
+        truths[model][scene] = np.array([*cell.counts, cell.n - cell.n_valid]) / cell.n
+    return dict(truths)
+
+
+def study(case: str, truth: Truth, progress: "tqdm[Any]") -> dict[str, Any]:
+    """Coverage of both intervals in one case. A case has its own random numbers, whichever others are run."""
+    rng = np.random.default_rng([COVERAGE_SEED, *case.encode()])
+    observed, variances = np.zeros((2, len(SCENES), COVERAGE_REPLICATIONS))
+    theta = np.zeros(len(SCENES))
+    resampled = np.zeros((COVERAGE_REPLICATIONS, COVERAGE_BOOTSTRAP_REPLICATES))
+    for i, (key, scene) in enumerate(SCENES.items()):
+        theta[i] = score_moments([truth[key]], N_ROLLOUTS, scene.reference).mean[0]
+        counts = rng.multinomial(N_ROLLOUTS, truth[key], size=COVERAGE_REPLICATIONS)
+        observed[i] = score_replicates(counts[:, :-1], N_ROLLOUTS, scene.reference)
+        variances[i] = score_variances(counts, scene.reference)
+        for rows, scores in bootstrap(counts, scene, rng):
+            resampled[rows] += scores / len(SCENES)
+        progress.update()
+    tail = (1 - INTERVAL_LEVEL) / 2
+    percentile_low, percentile_high = np.quantile(resampled, [tail, 1 - tail], axis=1)
+    # A calibrated operator expects exactly zero: no rounding error in the record.
+    mntv, expected = observed.mean(axis=0), round(float(theta.mean()), 12) + 0.0
+    reach = half_widths(np.sqrt(variances.sum(axis=0)) / len(SCENES), N_ROLLOUTS - 1, INTERVAL_LEVEL)
+    return {
+        "expected_mntv": expected,
+        "corrected": coverage(mntv - reach, mntv + reach, expected),
+        "percentile": coverage(percentile_low, percentile_high, expected),
+        "cells": {scene: cell_coverage(observed[i], variances[i], theta[i]) for i, scene in enumerate(SCENES)},
+    }
+
+
+def bootstrap(counts: IntArray, scene: Scene, rng: np.random.Generator) -> Iterator[tuple[slice, FloatArray]]:
+    """Bootstrap scores of each row of `counts`, shape (rows, k + 1), a block of rows at a time: (rows, replicates)."""
+    for start in range(0, len(counts), BLOCK):
+        rows = slice(start, start + BLOCK)
+        frequencies = counts[rows, None, :] / N_ROLLOUTS
+        drawn = rng.multinomial(N_ROLLOUTS, frequencies, size=(frequencies.shape[0], COVERAGE_BOOTSTRAP_REPLICATES))
+        yield rows, score_replicates(drawn[..., :-1], N_ROLLOUTS, scene.reference)
+
+
+def coverage(low: FloatArray, high: FloatArray, truth: float) -> dict[str, float]:
+    """Share of intervals that contain the truth, its Monte Carlo standard error, the shares that lie wholly above and
+    below the truth, and the mean width."""
+    above, below = float(np.mean(low > truth)), float(np.mean(high < truth))
+    share = 1 - above - below
+    return {
+        "coverage": share,
+        "standard_error": float(np.sqrt(share * (1 - share) / len(low))),
+        "above": above,
+        "below": below,
+        "mean_width": float(np.mean(high - low)),
+    }
+
+
+def cell_coverage(observed: FloatArray, variances: FloatArray, truth: float) -> dict[str, float | None]:
+    """The corrected interval of one cell: how often it is estimable, and how often it then contains the truth."""
+    estimable = variances > 0
+    reach = half_widths(np.sqrt(variances[estimable]), N_ROLLOUTS - 1, INTERVAL_LEVEL)
+    covered = np.abs(observed[estimable] - truth) <= reach
+    return {"estimable": float(estimable.mean()), "coverage": float(covered.mean()) if covered.size else None}
+
+
+def title(case: str) -> str:
+    return {"calibrated": "Calibrated operator", "half_collapsed": "Half-collapsed"}.get(case) or MODELS[case].name
+
+
+def coverage_table(cases: dict[str, Any]) -> Table:
+    """Cases down; coverage and mean width of both intervals across. Bold: within the accepted range."""
+    low, high = COVERAGE_ACCEPTED
+
+    def entries(result: dict[str, float]) -> list[Entry | str]:
+        return [
+            Entry(fixed(100 * result["coverage"], 1), bold=low <= result["coverage"] <= high),
+            fixed(100 * result["above"], 1),
+            fixed(result["mean_width"], 3),
+        ]
+
+    rows = [
+        [title(case), fixed(result["expected_mntv"], 3), *entries(result["corrected"]), *entries(result["percentile"])]
+        for case, result in cases.items()
+    ]
+    headers = ("covers", "above", "width")
+    error = max(result[scheme]["standard_error"] for result in cases.values() for scheme in SCHEMES)
+    cells = [cell["coverage"] for result in cases.values() for cell in result["cells"].values() if cell["estimable"]]
+    return Table(
+        f"Coverage of nominal {INTERVAL_LEVEL:.0%} intervals on mnTV, in per cent: {COVERAGE_REPLICATIONS:,} "
+        f"replications a case, N = {N_ROLLOUTS}.",
+        [
+            Column("True model", "l"),
+            Column("E[mnTV]"),
+            *(Column(header, group="Corrected") for header in headers),
+            *(Column(header, group="Percentile") for header in headers),
+        ],
+        rows,
+        [
+            "A named model stands for the distributions that were fitted to its rollouts. Covers: intervals that "
+            f"contain E[mnTV], bold within {low:.1%} to {high:.1%}; Monte Carlo standard errors are at most "
+            f"{100 * error:.1f}. Above: intervals that lie wholly above it; the other misses lie below. The percentile bootstrap has "
+            f"{COVERAGE_BOOTSTRAP_REPLICATES} replicates here.",
+            "Corrected intervals of single cells rest on one variance each and are rougher: where they are estimable "
+            f"they cover in {100 * min(cells):.0f} to {100 * max(cells):.0f} % of replications (median "
+            f"{100 * float(np.median(cells)):.0f} %).",
+        ],
+    )
+
+
+def draw(cases: dict[str, Any]) -> "Figure":
+    """Coverage of both schemes in each case, over the full range and near the nominal level."""
+    from figures import BAND, INK, PAGE_WIDTH, axes_grid, new_figure
+
+    figure = new_figure(PAGE_WIDTH, 2.7)
+    axes = axes_grid(figure, 1, 2, sharey=True)
+    for ax, limits, what in zip(axes, ((0.0, 1.0), (0.9, 1.0)), ("Full range", "Close-up"), strict=True):
+        low, high = COVERAGE_ACCEPTED
+        ax.axvspan(low, high, color=BAND, linewidth=0, label=f"accepted: {low:.1%} to {high:.1%}")
+        ax.axvline(INTERVAL_LEVEL, color=INK, linewidth=0.8, linestyle="--", label=f"nominal: {INTERVAL_LEVEL:.0%}")
+        for offset, (scheme, (name, colour, marker)) in zip((-0.18, 0.18), SCHEMES.items(), strict=True):
+            x = np.array([result[scheme]["coverage"] for result in cases.values()])
+            error = np.array([BAR * result[scheme]["standard_error"] for result in cases.values()])
+            y = np.arange(len(cases)) + offset
+            # Hidden from the closer view, not clipped at its edge.
+            shown = x >= limits[0]
+            ax.errorbar(
+                x[shown], y[shown], xerr=error[shown], fmt=marker, color=colour, markersize=4, elinewidth=1, label=name
+            )
+        margin = 0.03 * (limits[1] - limits[0])
+        ax.set_xlim(limits[0] - margin, limits[1] + margin)
+        ax.set_ylim(len(cases) - 0.5, -0.5)
+        ax.set_yticks(range(len(cases)), [title(case) for case in cases])
+        ax.grid(axis="x")
+        ax.tick_params(axis="y", length=0)
+        ax.set_title(what, loc="left")
+    figure.supxlabel(f"share of intervals that contain E[mnTV] (bars: ± {BAR} Monte Carlo standard errors)", fontsize=8)
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=4)
+    return figure
+
+
+if __name__ == "__main__":
+    sys.exit(main())
