@@ -74,6 +74,9 @@ EXACT_MAX_WORK = 200_000_000
 # 1981). Its mean is p0: on a skewed reference equal weights would expect the rare outcomes far too often, and pay for
 # it exactly when a model collapses onto the common ones, the failure that the benchmark looks for.
 SEQUENTIAL_WEIGHT_PER_OUTCOME = 0.5
+# Simulated calibrated cells a scene, whose false alarms are counted.
+SEQUENTIAL_NULL_REPLICATES = 20_000
+SEQUENTIAL_SEED = 0
 
 # Bootstrap of mnTV (percentile, 95 %).
 BOOTSTRAP_REPLICATES = 50_000

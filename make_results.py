@@ -45,7 +45,9 @@ def leaderboard(analysis: Path, models: Sequence[str]) -> list[dict[str, Any]]:
     families = read_results(analysis, "compute_chi2.py")["families"]
     missing = [model for model in models if model not in intervals]
     if missing:
-        raise UserError(f"--models {missing[0]}: not in the results; expected compute_mntv_ci.py --models {missing[0]} first")
+        raise UserError(
+            f"--models {missing[0]}: not in the results; expected compute_mntv_ci.py --models {missing[0]} first"
+        )
     rows = []
     for model in models:
         cells = [scored["cells"][scene][model] for scene in SCENES]
@@ -69,7 +71,8 @@ def significant(analysis: Path, model: str, tested: Sequence[str]) -> dict[str, 
     """How many of the model's tested cells are significant after correction, by exact test."""
     cells = read_results(analysis, "compute_chi2.py")["cells"]
     return {
-        test: sum(cells[scene][model]["tests"][test]["significant"] for scene in tested) for test in ("chi2_exact", "tv_exact")
+        test: sum(cells[scene][model]["tests"][test]["significant"] for scene in tested)
+        for test in ("chi2_exact", "tv_exact")
     }
 
 
@@ -195,9 +198,7 @@ def exact_section(analysis: Path) -> str:
     tested = [cell for row in chi2["cells"].values() for m, cell in row.items() if m in PUBLISHED and cell["tested"]]
     changed = sum("verdict_reason" in cell for cell in tested)
     smallest = min(cell["tests"]["chi2_exact"]["p"] for cell in tested)
-    moved = [
-        abs(cell["tests"]["chi2_monte_carlo"]["p"] - cell["tests"]["chi2_exact"]["p"]) for cell in tested
-    ]
+    moved = [abs(cell["tests"]["chi2_monte_carlo"]["p"] - cell["tests"]["chi2_exact"]["p"]) for cell in tested]
     power = read_results(analysis, "power_chi2.py")["scenes"]
     coin = power["ball"]["published"]["16"]
     return (
