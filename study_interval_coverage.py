@@ -198,8 +198,8 @@ def coverage_table(cases: dict[str, Any]) -> Table:
         [
             "A named model stands for the distributions that were fitted to its rollouts. Covers: intervals that "
             f"contain E[mnTV], bold within {low:.1%} to {high:.1%}; Monte Carlo standard errors are at most "
-            f"{100 * error:.1f}. Above: intervals that lie wholly above it; the other misses lie below. The percentile bootstrap has "
-            f"{COVERAGE_BOOTSTRAP_REPLICATES} replicates here.",
+            f"{100 * error:.1f}. Above: intervals that lie wholly above it; the other misses lie below. The percentile "
+            f"bootstrap has {COVERAGE_BOOTSTRAP_REPLICATES} replicates here.",
             "Corrected intervals of single cells rest on one variance each and are rougher: where they are estimable "
             f"they cover in {100 * min(cells):.0f} to {100 * max(cells):.0f} % of replications (median "
             f"{100 * float(np.median(cells)):.0f} %).",
