@@ -23,7 +23,7 @@ from cell_summary import published_p
 from constants import ALPHA, CHI2_REPLICATES, MIN_VALID_FOR_TEST
 from exact_multinomial import p_value
 from grid_table import grid_table
-from models import PUBLISHED, Model, resolve
+from models import Model, families, resolve
 from outputs import Outputs
 from scenes import SCENES, Scene
 from stats_utils import benjamini_hochberg, bonferroni, chi2_statistic, total_variation
@@ -43,11 +43,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     scenes, models = cli.selected_scenes(args), cli.selected_models(args)
     outputs = Outputs(args.analysis, __file__, print_only=cli.is_selection(args))
     # Corrections need the whole family, also when a few of its rows are asked for.
-    families = [list(PUBLISHED)] if set(models) & set(PUBLISHED) else []
-    families += [[model] for model in models if model not in PUBLISHED]
     grid: dict[str, dict[str, Any]] = {scene: {} for scene in SCENES}
     summaries = []
-    for members in families:
+    for members in families(models):
         cells = records.read_study(args.analysis, "main", models=members)
         results = {key: test_cell(cell) for key, cell in cells.items()}
         summaries.append(adjust(members, [r for r in results.values() if r["tested"]]))

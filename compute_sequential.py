@@ -22,7 +22,7 @@ import cli
 import records
 from constants import ALPHA, INTERVAL_LEVEL, MIN_VALID_FOR_TEST, N_ROLLOUTS, SEQUENTIAL_NULL_REPLICATES, SEQUENTIAL_SEED
 from grid_table import grid_table
-from models import PUBLISHED, Model, resolve
+from models import PUBLISHED, Model, families, resolve
 from outputs import Outputs
 from scenes import SCENES, Scene
 from sequential import e_benjamini_hochberg, false_alarms, sequential_test
@@ -41,14 +41,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = cli.parser(__doc__).parse_args(argv)
     scenes, models = cli.selected_scenes(args), cli.selected_models(args)
     outputs = Outputs(args.analysis, __file__, print_only=cli.is_selection(args))
-    # As with the p-values, corrections need the whole family: the published six, and each further model by itself.
-    families = [list(PUBLISHED)] if set(models) & set(PUBLISHED) else []
-    families += [[model] for model in models if model not in PUBLISHED]
+    # Corrections need the whole family, also when a few of its rows are asked for.
     grid: dict[str, dict[str, Any]] = {scene: {} for scene in SCENES}
-    for members in families:
-        results = {
-            key: cell_result(cell) for key, cell in records.read_study(args.analysis, "main", models=members).items()
-        }
+    for members in families(models):
+        cells = records.read_study(args.analysis, "main", models=members)
+        results = {key: cell_result(cell) for key, cell in cells.items()}
         tested = [result for result in results.values() if result["tested"]]
         q_values = e_benjamini_hochberg([result["final_log_e"] for result in tested])
         for result, q in zip(tested, q_values, strict=True):
@@ -57,9 +54,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             grid[scene][model] = result
     shown = {scene: {model: grid[scene][model] for model in models} for scene in scenes}
     alarms = {scene: false_alarm_rate(SCENES[scene]) for scene in scenes}
-    results = {"cells": shown, "alpha": ALPHA, "false_alarms": alarms, "saved": saved(shown)}
-    outputs.results(results)
-    outputs.table(cell_table(results, resolve(models)))
+    whole = {"cells": shown, "alpha": ALPHA, "false_alarms": alarms, "saved": saved(shown)}
+    outputs.results(whole)
+    outputs.table(cell_table(whole, resolve(models)))
     outputs.table(alarm_table(alarms), "_false_alarms")
     if not outputs.print_only:
         outputs.figure(draw(shown, resolve(models)))
@@ -119,14 +116,14 @@ def cell_table(results: dict[str, Any], models: list[Model]) -> Table:
         return [after, Entry(e_text(cell["final_log_e"]), bold=cell["significant"])]
 
     notes = [
-        f"Rollouts in seed order until the e-value first reached {1 / ALPHA:.0f} ({DASH}: it never did), and the e-value at "
-        f"the end. Bold: rejected by e-BH at {ALPHA}. † at most {MIN_VALID_FOR_TEST - 1} valid rollouts."
+        f"Rollouts in seed order until the e-value first reached {1 / ALPHA:.0f} ({DASH}: it never did), and the "
+        f"e-value at the end. Bold: rejected by e-BH at {ALPHA}. † at most {MIN_VALID_FOR_TEST - 1} valid rollouts."
     ]
     if results["saved"]["cells"]:
         s = results["saved"]
         notes.append(
-            f"Of {s['cells']} tested cells of the published models, {s['decided']} reach a verdict. Stopping there would have "
-            f"saved {s['saved']} of their {s['rollouts']} rollouts."
+            f"Of {s['cells']} tested cells of the published models, {s['decided']} reach a verdict. Stopping there would "
+            f"have saved {s['saved']} of their {s['rollouts']} rollouts."
         )
     return grid_table(
         "Anytime-valid verdicts: rollouts needed, and the final e-value against the reference.",
@@ -163,6 +160,7 @@ def alarm_table(alarms: dict[str, Any]) -> Table:
 def draw(grid: dict[str, Any], models: list[Model]) -> "Figure":
     """One panel a scene, one line a model: log10 e after each rollout, with the line of the verdict."""
     from matplotlib.lines import Line2D
+    from matplotlib.ticker import MaxNLocator
 
     from figures import INK, MUTED, PAGE_WIDTH, axes_grid, new_figure
 
@@ -188,6 +186,9 @@ def draw(grid: dict[str, Any], models: list[Model]) -> "Figure":
         ax.set_xticks([1, 8, 16, 24, 32])
         if not any(row[model.key]["tested"] for model in models):
             ax.text(0.5, 0.5, "no tested cell", transform=ax.transAxes, ha="center", va="center", color=MUTED)
+            ax.set_yticks([])
+        else:
+            ax.yaxis.set_major_locator(MaxNLocator(5, integer=True))
         low, high = ax.get_ylim()
         ax.set_ylim(max(low, PLOT_FLOOR - 0.1), max(high, threshold + 0.5))
         ax.grid(axis="y")

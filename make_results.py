@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import cli
-from constants import ALPHA, INTERVAL_LEVEL, N_ROLLOUTS
+from constants import ALPHA, CHI2_REPLICATES, INTERVAL_LEVEL, N_ROLLOUTS
 from errors import UserError
 from models import PUBLISHED, resolve
 from outputs import Outputs, read_results
@@ -94,9 +94,10 @@ def leaderboard_table(rows: list[dict[str, Any]]) -> Table:
             ]
         )
     notes = [
-        "0 is a calibrated model whose rollouts are all scorable, 1 the worst. Intervals: published percentile bootstrap, "
-        "and corrected (its coverage is measured below). P(best): probability of the lowest expected mnTV among those shown. "
-        f"Significant: tested cells that differ from chance after Benjamini-Hochberg at {ALPHA}, by exact χ² / exact TV."
+        "0 is a calibrated model whose rollouts are all scorable, 1 the worst. Intervals: published percentile "
+        "bootstrap, and corrected (its coverage is measured below). P(best): probability of the lowest expected mnTV "
+        "among those shown. Significant: tested cells that differ from chance after Benjamini-Hochberg at "
+        f"{ALPHA}, by exact χ² / exact TV."
     ]
     if not all(row["published"] for row in rows):
         notes.append("★ not one of the six published models: its tests are a family of their own.")
@@ -137,7 +138,7 @@ def page(analysis: Path, board: Table) -> str:
     told = read_results(analysis, "compute_mntv_ci.py")["not_told_apart"]
     parts = [
         "# Results",
-        "Made by `make_results.py` from the committed outcomes; every number on this page is recomputed by `./run_pipeline.sh`.",
+        "Made by `make_results.py` from the committed outcomes; `./run_pipeline.sh` recomputes every number here.",
         "## Leaderboard",
         markdown(board),
         told,
@@ -202,12 +203,13 @@ def exact_section(analysis: Path) -> str:
     power = read_results(analysis, "power_chi2.py")["scenes"]
     coin = power["ball"]["published"]["16"]
     return (
-        f"Of {published['n_tests']} tested cells, {tests['chi2_monte_carlo']} are significant by the published Monte Carlo χ², "
-        f"{tests['chi2_exact']} by the exact χ² and {tests['tv_exact']} by the exact test of TV. Exact and Monte Carlo χ² "
-        f"p-values differ by at most {max(moved):.4f}; the smallest exact one is {smallest:.0e}, where simulation stops at "
-        f"2e-05. {changed} cells change their verdict with the statistic, for the reasons below: χ² is led by rare outcomes "
-        f"and hardly sees concentration in the centre of a board, TV is the reverse. The published rule of the power "
-        f"analysis rejects a fair coin at N = 16 with probability {coin['true_size']:.3f}, not {ALPHA}."
+        f"Of {published['n_tests']} tested cells, {tests['chi2_monte_carlo']} are significant by the published Monte "
+        f"Carlo χ², {tests['chi2_exact']} by the exact χ² and {tests['tv_exact']} by the exact test of TV. Exact and Monte "
+        f"Carlo χ² p-values differ by at most {max(moved):.4f}; the smallest exact one is {smallest:.0e}, where "
+        f"simulation stops at {1 / (CHI2_REPLICATES + 1):.0e}. {changed} cells change their verdict with the statistic, "
+        "for the reasons below: χ² is led by rare outcomes and hardly sees concentration in the centre of a board, TV is "
+        "the reverse. The published rule of the power analysis rejects a fair coin at N = 16 with probability "
+        f"{coin['true_size']:.3f}, not {ALPHA}."
     )
 
 

@@ -151,6 +151,13 @@ _FREE_STYLES = (
 )
 
 
+def families(keys: Sequence[str]) -> list[list[str]]:
+    """The families of tests that these models need: the published six together, whichever of them are named, and each
+    further model by itself."""
+    published = [list(PUBLISHED)] if set(keys) & set(PUBLISHED) else []
+    return published + [[key] for key in keys if key not in PUBLISHED]
+
+
 def resolve(keys: Sequence[str]) -> list[Model]:
     """The models of these keys, in order; a key without an entry gets a name and a free style."""
     unknown = [key for key in keys if key not in MODELS]
