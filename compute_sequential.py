@@ -122,8 +122,8 @@ def cell_table(results: dict[str, Any], models: list[Model]) -> Table:
     if results["saved"]["cells"]:
         s = results["saved"]
         notes.append(
-            f"Of {s['cells']} tested cells of the published models, {s['decided']} reach a verdict. Stopping there would "
-            f"have saved {s['saved']} of their {s['rollouts']} rollouts."
+            f"Of {s['cells']} tested cells of the published models, {s['decided']} reach a verdict. Stopping there "
+            f"would have saved {s['saved']} of their {s['rollouts']} rollouts."
         )
     return grid_table(
         "Anytime-valid verdicts: rollouts needed, and the final e-value against the reference.",

@@ -204,12 +204,12 @@ def exact_section(analysis: Path) -> str:
     coin = power["ball"]["published"]["16"]
     return (
         f"Of {published['n_tests']} tested cells, {tests['chi2_monte_carlo']} are significant by the published Monte "
-        f"Carlo χ², {tests['chi2_exact']} by the exact χ² and {tests['tv_exact']} by the exact test of TV. Exact and Monte "
-        f"Carlo χ² p-values differ by at most {max(moved):.4f}; the smallest exact one is {smallest:.0e}, where "
-        f"simulation stops at {1 / (CHI2_REPLICATES + 1):.0e}. {changed} cells change their verdict with the statistic, "
-        "for the reasons below: χ² is led by rare outcomes and hardly sees concentration in the centre of a board, TV is "
-        "the reverse. The published rule of the power analysis rejects a fair coin at N = 16 with probability "
-        f"{coin['true_size']:.3f}, not {ALPHA}."
+        f"Carlo χ², {tests['chi2_exact']} by the exact χ² and {tests['tv_exact']} by the exact test of TV. Exact and "
+        f"Monte Carlo χ² p-values differ by at most {max(moved):.4f}; the smallest exact one is {smallest:.0e}, where "
+        f"simulation stops at {1 / (CHI2_REPLICATES + 1):.0e}. {changed} cells change their verdict with the "
+        "statistic, for the reasons below: χ² is led by rare outcomes and hardly sees concentration in the centre of "
+        "a board, TV is the reverse. The published rule of the power analysis rejects a fair coin at N = 16 with "
+        f"probability {coin['true_size']:.3f}, not {ALPHA}."
     )
 
 
