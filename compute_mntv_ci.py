@@ -8,7 +8,7 @@ Writes  analysis/results/mntv_ci.json; analysis/tables/mntv_ci.{md,tex} (models)
 Free: needs no key and no network.
 
 The estimand, both schemes and the reason for the second are in intervals.py. Further models are compared with the
-published six; the probability of being best is among all the models shown.
+published six; the probability of being best is among these and the published.
 """
 
 import sys
@@ -31,7 +31,7 @@ from intervals import (
     percentile_estimate,
     probability_best,
 )
-from models import Model, resolve
+from models import PUBLISHED, Model, resolve
 from outputs import Outputs
 from scenes import SCENES, Scene
 from tables import DASH, Column, Entry, Table, fixed, range_text
@@ -43,16 +43,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     models = resolve(cli.selected_models(args))
     outputs = Outputs(args.analysis, __file__, print_only=cli.is_selection(args))
     keys = [model.key for model in models]
-    read = records.read_study(args.analysis, "main", models=keys)
+    # Who is best is a question about all models, also when one row is asked for.
+    compared = list(dict.fromkeys((*PUBLISHED, *keys)))
+    read = records.read_study(args.analysis, "main", models=compared)
     cells = {
-        model: {
-            scene: Outcomes(read[scene, model].counts, read[scene, model].n, SCENES[scene].reference)
-            for scene in SCENES
-        }
-        for model in keys
+        m: {s: Outcomes(read[s, m].counts, read[s, m].n, scene.reference) for s, scene in SCENES.items()}
+        for m in compared
     }
-    replicates = {m: bootstrap_mntv(list(row.values()), BOOTSTRAP_REPLICATES, model_rng(m)) for m, row in cells.items()}
     corrected = {m: corrected_estimate(list(row.values())) for m, row in cells.items()}
+    best = probability_best(corrected)
+    replicates = {m: bootstrap_mntv(list(cells[m].values()), BOOTSTRAP_REPLICATES, model_rng(m)) for m in keys}
     percentile = {m: percentile_estimate(corrected[m].value, replicates[m], list(cells[m].values())) for m in keys}
     pairs = {}
     for a, b in combinations(keys, 2):
@@ -63,7 +63,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             "corrected": corrected_difference(corrected[a], corrected[b]),
         }
     names = {model.key: model.name for model in models}
-    best = probability_best(corrected)
     told = not_told_apart({(names[a], names[b]): pair["corrected"] for (a, b), pair in pairs.items()})
     by_cell = {scene: {m: corrected_estimate([cells[m][scene]]) for m in keys} for scene in SCENES}
     outputs.results(
