@@ -140,9 +140,9 @@ def model_table(
         ],
         rows,
         [
-            f"Published: percentiles of {BOOTSTRAP_REPLICATES:,} bootstrap replicates, which lie too high where a cell is "
-            "near its reference. Corrected: score ± t × standard error of the expected score at this N.",
-            "A degenerate cell (all rollouts unscorable, or all the same) shows no spread: the intervals hold given it.",
+            f"Published: percentiles of {BOOTSTRAP_REPLICATES:,} bootstrap replicates, which lie too high where a cell "
+            "is near its reference. Corrected: score ± t × standard error of the expected score at this N.",
+            "A degenerate cell (all rollouts unscorable, or all the same) shows no spread: intervals hold given it.",
         ],
     )
 
