@@ -35,7 +35,7 @@ _GRAVITY = 0.72
 _FREE_FALL = 2.2
 _HOLD_S = 0.2
 _RESTITUTION = 0.4
-_STEP_S = 1 / (SIMULATOR_FPS * 20)
+STEP_S = 1 / (SIMULATOR_FPS * 20)
 
 _ARM_LENGTH = math.hypot(ELBOW[0] - FORK[0], ELBOW[1] - FORK[1])
 # Unit vector down the right arm.
@@ -78,33 +78,33 @@ def _slide(path: list[Point], speed: float, stop_after: float | None) -> tuple[l
         ahead = float(np.interp(along + 0.004, ends, ys))
         slope = (ahead - here[1]) / 0.004
         if stop_after is not None and along > 0.4 * stop_after:
-            speed -= 1.6 * speed * speed / max(stop_after - along, 0.003) * _STEP_S
+            speed -= speed * speed / (2 * max(stop_after - along, 0.002)) * STEP_S
             if speed < 0.004:
                 break
         else:
-            speed += _GRAVITY * slope * _STEP_S
-        along += speed * _STEP_S
+            speed += _GRAVITY * slope * STEP_S
+        along += speed * STEP_S
         track.append(here)
     return track, speed
 
 
-def _track(take: Take) -> list[Point]:
-    """Positions at every step of _STEP_S, from the start; the last one holds from then on."""
+def track_of(take: Take) -> list[Point]:
+    """Positions at every step of STEP_S, from the start; the last one holds from then on."""
     rng = take.rng
     side = rng.choice([-1, 1]) if take.outcome is None else (-1, 1)[take.outcome - 1]
     touch = TIP[1] - BALL_RADIUS
     track: list[Point] = []
     y, speed = START_Y, 0.0
     while y < touch:
-        speed += _GRAVITY * _STEP_S
-        y += speed * _STEP_S
+        speed += _GRAVITY * STEP_S
+        y += speed * STEP_S
         track.append((0.0, y))
     speed *= -0.16
     while speed < 0 or y < touch:
-        speed += _GRAVITY * _STEP_S
-        y += speed * _STEP_S
+        speed += _GRAVITY * STEP_S
+        y += speed * STEP_S
         track.append((0.0, min(y, touch)))
-    track += [(0.0, touch)] * round(_HOLD_S * rng.uniform(0.3, 1.0) / _STEP_S)
+    track += [(0.0, touch)] * round(_HOLD_S * rng.uniform(0.3, 1.0) / STEP_S)
     if take.artefact == "stops_at_fork":
         return track
     stop = rng.uniform(0.22, 0.38) if take.artefact == "stops_in_channel" else None
@@ -117,15 +117,15 @@ def _track(take: Take) -> list[Point]:
 def _drop(speed: float, drift: float) -> list[Point]:
     """Free fall out of the right exit, a few bounces, and a short roll; positions until the ball is at rest."""
     (x, y), track, rest, vx = (ELBOW[0], EXIT_Y), [], GROUND_Y - BALL_RADIUS, 0.0
-    for _ in range(round(1.6 / _STEP_S)):
-        speed += _FREE_FALL * _STEP_S
-        y += speed * _STEP_S
+    for _ in range(round(1.6 / STEP_S)):
+        speed += _FREE_FALL * STEP_S
+        y += speed * STEP_S
         if y > rest:
             y = rest
             vx = vx or drift
             speed = -_RESTITUTION * speed if speed > 0.06 else 0.0
-        x += vx * _STEP_S
-        vx *= 1 - 1.8 * _STEP_S
+        x += vx * STEP_S
+        vx *= 1 - 1.8 * STEP_S
         track.append((x, y))
     return track
 
@@ -182,9 +182,9 @@ def _first_frame(size: Size) -> Frame:
 
 
 def _frames(take: Take, size: Size) -> Iterator[Frame]:
-    track = _track(take)
+    track = track_of(take)
     for index in range(1, round(DURATION_S * SIMULATOR_FPS)):
-        yield _draw(size, track[min(round(index / SIMULATOR_FPS / _STEP_S), len(track) - 1)])
+        yield _draw(size, track[min(round(index / SIMULATOR_FPS / STEP_S), len(track) - 1)])
 
 
 SIMULATORS = {"ball": SceneSimulator(ARTEFACTS, _first_frame, _frames)}

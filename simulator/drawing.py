@@ -269,8 +269,9 @@ def capsule(
     x0, y0, x1, y1 = max(x0, 0), max(y0, 0), min(x1, frame.shape[1]), min(y1, frame.shape[0])
     if x0 >= x1 or y0 >= y1:
         return
-    x = np.arange(x0, x1, dtype=np.float32) + np.float32(0.5 - start[0])
-    y = (np.arange(y0, y1, dtype=np.float32) + np.float32(0.5 - start[1]))[:, None]
+    # Subtracted in double precision, so that mirrored shapes stay mirror images.
+    x = (np.arange(x0, x1) + (0.5 - start[0])).astype(np.float32)
+    y = (np.arange(y0, y1) + (0.5 - start[1])).astype(np.float32)[:, None]
     dx, dy = end[0] - start[0], end[1] - start[1]
     along = np.clip((x * dx + y * dy) / max(dx * dx + dy * dy, 1e-9), 0, 1).astype(np.float32)
     distance = np.sqrt((x - along * dx) ** 2 + (y - along * dy) ** 2)

@@ -1,36 +1,34 @@
 """Both Galton boards: one ball, ten rows of pegs, eleven bins; a flat drawing, and a board of wood and brass.
 
 The ball decides left or right at each row, hops over the peg in a parabola, and comes to rest in the bin that the
-number of its right turns leads to. Geometry in scene coordinates (see `drawing`), times in seconds.
+number of its right turns leads to. Scene coordinates (see `drawing`), times in seconds.
 """
 
 import functools
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from constants import SIMULATOR_FPS
 from simulator.base import SceneSimulator, Size, Take
-from simulator.drawing import WHITE, Colour, Painter, Sprite, View, capsule, chrome, soft_disc, sphere
-from simulator.textures import wood
+from simulator.drawing import Point
+from simulator.galton_drawing import (
+    BALL_RADIUS,
+    BIN_PITCH,
+    BINS,
+    DIVIDER_TOP_Y,
+    DIVIDER_WIDTH,
+    FLOOR_Y,
+    FUNNEL_BALL_Y,
+    PEG_RADIUS,
+    ROW_PITCH,
+    ROWS,
+    STYLES,
+    TOP_ROW_Y,
+    draw,
+)
 from video_io import Frame
-
-ROWS = 10
-BINS = ROWS + 1
-BIN_PITCH = 0.105
-BIN_CENTRES = tuple((i - ROWS / 2) * BIN_PITCH for i in range(BINS))
-ROW_PITCH = 0.047
-TOP_ROW_Y = 0.226
-DIVIDER_TOP_Y = 0.715
-FLOOR_Y = 0.895
-LABEL_Y = 0.943
-BALL_RADIUS = 0.0235
-PEG_RADIUS = 0.0095
-DIVIDER_WIDTH = 0.008
-FUNNEL_BALL_Y = 0.112
-GATE_Y = FUNNEL_BALL_Y + BALL_RADIUS + 0.004
 
 DURATION_S = 4.25
 ARTEFACTS = ("two_balls", "straddles_bins", "never_settles")
@@ -39,33 +37,17 @@ ARTEFACTS = ("two_balls", "straddles_bins", "never_settles")
 _GRAVITY = 4.2
 _RELEASE_S = 0.25
 _GATE_S = 0.2
-# A hop rises by this much above its peg before it falls to the next row.
-_HOP_RISE = (0.006, 0.014)
+# A hop rises by this much above its peg before it falls to the next row; higher ones would hit the peg above.
+_HOP_RISE = (0.003, 0.009)
 _FLOOR_RESTITUTION = 0.38
 _WALL_RESTITUTION = 0.5
 _FLOOR_FRICTION = 0.6
-_STEP_S = 1 / (SIMULATOR_FPS * 40)
+STEP_S = 1 / (SIMULATOR_FPS * 40)
 # Distance between the centres of ball and peg at contact.
 _CONTACT = BALL_RADIUS + PEG_RADIUS
 
-Track = list[tuple[float, float]]
-"""Positions of a ball's centre at every step of _STEP_S."""
-
-
-@dataclass(frozen=True)
-class _Style:
-    """How a board looks.
-
-    ball: from its radius in pixels. shadow: opacity of the ball's shadow on the board, 0 for none.
-    """
-
-    board: Callable[[Size], Painter]
-    ball: Callable[[float], Sprite]
-    shadow: float
-    gate: Colour
-
-
-# ---- motion -----------------------------------------------------------------------------------------------------
+Track = list[Point]
+"""Positions of a ball's centre at every step of STEP_S."""
 
 
 class _Fall:
@@ -77,12 +59,12 @@ class _Fall:
         self.vx, self.vy = 0.0, 0.0
 
     def wait(self, seconds: float) -> None:
-        self.track += [(self.x, self.y)] * round(seconds / _STEP_S)
+        self.track += [(self.x, self.y)] * round(seconds / STEP_S)
 
     def step(self) -> None:
-        self.vy += _GRAVITY * _STEP_S
-        self.x += self.vx * _STEP_S
-        self.y += self.vy * _STEP_S
+        self.vy += _GRAVITY * STEP_S
+        self.x += self.vx * STEP_S
+        self.y += self.vy * STEP_S
         self.track.append((self.x, self.y))
 
     def drop_to(self, y: float) -> None:
@@ -100,16 +82,17 @@ class _Fall:
 
     def settle(self, floor: float, walls: tuple[float, float]) -> None:
         """Bounce between two walls on a floor (positions of the ball's centre) until nothing moves."""
-        for _ in range(round(1.2 / _STEP_S)):
+        for _ in range(round(1.2 / STEP_S)):
             self.step()
             if self.y > floor:
                 self.y = floor
                 # A bounce too small to see is none; otherwise the ball would bounce for ever.
                 self.vy = -_FLOOR_RESTITUTION * self.vy if self.vy > 0.08 else 0.0
-                self.vx *= _FLOOR_FRICTION if self.vy else 1 - 6 * _STEP_S
+                self.vx *= _FLOOR_FRICTION if self.vy else 1 - 6 * STEP_S
             if not walls[0] <= self.x <= walls[1]:
                 self.x = min(max(self.x, walls[0]), walls[1])
                 self.vx *= -_WALL_RESTITUTION
+            self.track[-1] = (self.x, self.y)
 
 
 def _contact_y(row: int) -> float:
@@ -172,159 +155,28 @@ def _never_settles(rng: np.random.Generator) -> list[Track]:
     return [fall.track]
 
 
-def _tracks(take: Take) -> list[Track]:
+def tracks(take: Take) -> list[Track]:
+    """The way of each ball of a take; at its end it stays where it is."""
     if take.outcome is not None:
         return [_into_the_bin(_through_the_pegs(_turns(take.outcome, take.rng), take.rng.uniform(*_HOP_RISE, ROWS)))]
     make = {"two_balls": _two_balls, "straddles_bins": _straddles, "never_settles": _never_settles}
     return make[str(take.artefact)](take.rng)
 
 
-# ---- picture ----------------------------------------------------------------------------------------------------
-
-
-def _funnel(side: int) -> list[tuple[float, float]]:
-    """One plate of the funnel, from its rim to the end of its neck; side is -1 or 1."""
-    neck = side * (BALL_RADIUS + 0.009)
-    return [(side * 0.125, 0.035), (neck, 0.095), (neck, GATE_Y + 0.008)]
-
-
-def _pegs() -> Iterator[tuple[float, float]]:
-    for row in range(ROWS):
-        for peg in range(row + 1):
-            yield (peg - row / 2) * BIN_PITCH, TOP_ROW_Y + row * ROW_PITCH
-
-
-def _dividers() -> list[float]:
-    return [(i - BINS / 2) * BIN_PITCH for i in range(BINS + 1)]
-
-
-def _label(painter: Painter, colour: Colour) -> None:
-    for number, x in enumerate(BIN_CENTRES, start=1):
-        painter.text((x, LABEL_Y), str(number), 0.05, colour)
-
-
-_HALF_WIDTH = BINS / 2 * BIN_PITCH
-
-
-def _flat_board(size: Size) -> Painter:
-    ink = (52, 73, 102)
-    painter = Painter(size, (248, 250, 253))
-    for i in range(BINS):
-        left = (i - BINS / 2) * BIN_PITCH
-        shade = (222, 230, 241) if i % 2 == 0 else (234, 240, 247)
-        painter.rectangle((left, DIVIDER_TOP_Y), (left + BIN_PITCH, FLOOR_Y), shade)
-    for x in _dividers():
-        painter.line([(x, DIVIDER_TOP_Y), (x, FLOOR_Y)], DIVIDER_WIDTH, ink)
-    painter.line([(-_HALF_WIDTH, FLOOR_Y + 0.004), (_HALF_WIDTH, FLOOR_Y + 0.004)], DIVIDER_WIDTH, ink)
-    for peg in _pegs():
-        painter.disc(peg, PEG_RADIUS, ink)
-    painter.line(_funnel(-1), 0.01, ink)
-    painter.mirror()
-    _label(painter, ink)
-    return painter
-
-
-def _brass_board(size: Size) -> Painter:
-    painter = Painter(size, wood(size, "galton/wall", (62, 36, 20), (120, 78, 46), upright=True))
-    left, right, top, bottom = -_HALF_WIDTH - 0.025, _HALF_WIDTH + 0.025, 0.02, 0.985
-    painter.soft(lambda mask: mask.rectangle((left, top), (right, bottom), WHITE), 0.012, (20, 10, 4), 0.8)
-    painter.textured(
-        [(left, top), (right, top), (right, bottom), (left, bottom)],
-        wood(size, "galton/board", (178, 128, 76), (240, 204, 150), upright=True),
-    )
-    # A shadow along the frame's inner edge sets the board back.
-    painter.line([(left, bottom), (left, top), (right, top), (right, bottom)], 0.006, (74, 44, 24))
-    well = [
-        (-_HALF_WIDTH, DIVIDER_TOP_Y),
-        (_HALF_WIDTH, DIVIDER_TOP_Y),
-        (_HALF_WIDTH, FLOOR_Y),
-        (-_HALF_WIDTH, FLOOR_Y),
-    ]
-    painter.textured(well, wood(size, "galton/bins", (128, 84, 46), (184, 138, 90), upright=True))
-    painter.soft(lambda mask: mask.line(well[:2], 0.02, WHITE), 0.008, (40, 20, 6), 0.5)
-
-    def metal(mask: Painter, shift: float) -> None:
-        for x in _dividers():
-            mask.line([(x, DIVIDER_TOP_Y + shift), (x, FLOOR_Y + shift)], DIVIDER_WIDTH + 0.002, WHITE)
-        for x, y in _pegs():
-            mask.disc((x, y + shift), PEG_RADIUS + 0.001, WHITE)
-        mask.line([(x, y + shift) for x, y in _funnel(-1)], 0.012, WHITE)
-
-    painter.soft(lambda mask: metal(mask, 0.010), 0.005, (40, 20, 6), 0.75)
-    for x in _dividers():
-        _brass_bar(painter, [(x, DIVIDER_TOP_Y), (x, FLOOR_Y)], DIVIDER_WIDTH)
-    _brass_bar(painter, _funnel(-1), 0.012)
-    peg = sphere(View(size).length(PEG_RADIUS), (226, 178, 74), gloss=0.9, rim=0.7)
-    for point in _pegs():
-        painter.stamp(peg, point)
-    painter.rectangle((-_HALF_WIDTH - 0.006, FLOOR_Y), (_HALF_WIDTH + 0.006, 0.975), (150, 108, 34), radius=0.006)
-    painter.rectangle(
-        (-_HALF_WIDTH - 0.003, FLOOR_Y + 0.003), (_HALF_WIDTH + 0.003, 0.972), (222, 182, 92), radius=0.004
-    )
-    painter.rectangle((-_HALF_WIDTH - 0.003, FLOOR_Y + 0.003), (_HALF_WIDTH + 0.003, FLOOR_Y + 0.012), (246, 220, 150))
-    painter.mirror()
-    _label(painter, (58, 34, 12))
-    return painter
-
-
-def _brass_bar(painter: Painter, points: list[tuple[float, float]], width: float) -> None:
-    for share, colour in ((1.0, (138, 96, 28)), (0.7, (206, 160, 66)), (0.28, (250, 226, 152))):
-        painter.line(points, width * share, colour)
-
-
-_STYLES = {
-    "galton_board": _Style(
-        _flat_board, lambda radius: sphere(radius, (46, 184, 72), gloss=0.5, rim=0.4), 0.0, (52, 73, 102)
-    ),
-    "galton_board_real": _Style(_brass_board, chrome, 0.75, (206, 160, 66)),
-}
-
-
-@functools.cache
-def _background(scene: str, size: Size) -> Frame:
-    return _STYLES[scene].board(size).frame()
-
-
-@functools.cache
-def _sprites(scene: str, size: Size) -> tuple[Sprite, Sprite | None]:
-    radius = View(size).length(BALL_RADIUS)
-    style = _STYLES[scene]
-    shadow = soft_disc(radius, 0.35 * radius, (40, 20, 6), style.shadow) if style.shadow else None
-    return style.ball(radius), shadow
-
-
-def _draw(scene: str, size: Size, balls: list[tuple[float, float]], gate: float) -> Frame:
-    """One picture; `gate` runs from 0, closed, to 1, drawn back into the funnel's walls."""
-    frame, view = _background(scene, size).copy(), View(size)
-    ball, shadow = _sprites(scene, size)
-    radius = view.length(0.0035)
-    outer = BALL_RADIUS + 0.009
-    for side in (-1, 1):
-        inner = side * gate * outer
-        start, end = view.at((inner, GATE_Y)), view.at((side * outer, GATE_Y))
-        capsule(frame, start, end, radius, radius, _STYLES[scene].gate)
-    if shadow:
-        for x, y in balls:
-            shadow.paste(frame, view.at((x, y + 0.3 * BALL_RADIUS)))
-    for position in balls:
-        ball.paste(frame, view.at(position))
-    return frame
-
-
 def _first_frame(scene: str, size: Size) -> Frame:
-    return _draw(scene, size, [(0.0, FUNNEL_BALL_Y)], 0.0)
+    return draw(scene, size, [(0.0, FUNNEL_BALL_Y)], 0.0)
 
 
 def _frames(scene: str, take: Take, size: Size) -> Iterator[Frame]:
-    tracks = _tracks(take)
+    ways = tracks(take)
     for index in range(1, round(DURATION_S * SIMULATOR_FPS)):
         seconds = index / SIMULATOR_FPS
-        step = round(seconds / _STEP_S)
+        step = round(seconds / STEP_S)
         gate = min(max((seconds - _RELEASE_S + _GATE_S) / _GATE_S, 0.0), 1.0)
-        yield _draw(scene, size, [track[min(step, len(track) - 1)] for track in tracks], gate)
+        yield draw(scene, size, [way[min(step, len(way) - 1)] for way in ways], gate)
 
 
 SIMULATORS = {
     scene: SceneSimulator(ARTEFACTS, functools.partial(_first_frame, scene), functools.partial(_frames, scene))
-    for scene in _STYLES
+    for scene in STYLES
 }

@@ -75,7 +75,7 @@ def _motion(release: tuple[float, float]) -> NDArray[np.float64]:
     return np.asarray(solved.y[:2].T)
 
 
-def _weights(angles: NDArray[np.float64]) -> tuple[Point, Point]:
+def weights(angles: NDArray[np.float64]) -> tuple[Point, Point]:
     """Where both weights are, in scene coordinates."""
     x, y = PIVOT
     points = []
@@ -85,9 +85,9 @@ def _weights(angles: NDArray[np.float64]) -> tuple[Point, Point]:
     return points[0], points[1]
 
 
-def _outcome(angles: NDArray[np.float64]) -> int:
+def outcome_of(angles: NDArray[np.float64]) -> int:
     """1 when the lower of both weights is left of the pivot, 2 when it is to the right."""
-    lowest = max(_weights(angles), key=lambda point: point[1])
+    lowest = max(weights(angles), key=lambda point: point[1])
     return 1 if lowest[0] < PIVOT[0] else 2
 
 
@@ -97,14 +97,14 @@ def _release(rng: np.random.Generator) -> tuple[float, float]:
 
 
 def _natural_outcome(rng: np.random.Generator) -> int:
-    return _outcome(_motion(_release(rng))[-1])
+    return outcome_of(_motion(_release(rng))[-1])
 
 
-def _motion_to(outcome: int | None, rng: np.random.Generator) -> NDArray[np.float64]:
+def motion_to(outcome: int | None, rng: np.random.Generator) -> NDArray[np.float64]:
     """The motion after the first release that leads to an outcome; after the first of all when none is asked for."""
     for _ in range(_MAX_RELEASES):
         motion = _motion(_release(rng))
-        if outcome in (None, _outcome(motion[-1])):
+        if outcome in (None, outcome_of(motion[-1])):
             return motion
     raise RuntimeError(f"no release out of {_MAX_RELEASES} led to outcome {outcome}")
 
@@ -140,7 +140,7 @@ def _disk(radius: float, rim: float) -> Sprite:
     x, y = np.meshgrid(axis, axis)
     distance = np.hypot(x, y)
     fan = 1.0 + 0.16 * np.cos(2 * np.arctan2(y, x) + 1.2) + 0.02 * np.sin(60 * distance)
-    edge = np.where(distance > 1 - rim, 0.62 - 0.22 * y, 1.0)
+    edge = np.where(distance > 1 - rim, 0.72 - 0.14 * y, 1.0)
     light = (fan * edge)[..., None]
     rgb = np.clip(np.array((232, 184, 84)) * light, 0, 255)
     rgb[distance < 0.16] = (132, 92, 34)
@@ -165,7 +165,7 @@ class _Fault:
 def _draw(size: Size, motion: NDArray[np.float64], index: int, fault: _Fault | None = None) -> Frame:
     """The picture at a frame of a motion."""
     frame, view = _background(size).copy(), View(size)
-    joint, tip = _weights(motion[index])
+    joint, tip = weights(motion[index])
     _rod(frame, view, [PIVOT, joint])
     _disk(view.length(PIVOT_RADIUS), 0.2).paste(frame, view.at(PIVOT))
     growth = fault.growth(index) if fault else 0.0
@@ -224,7 +224,7 @@ def _bent(start: Point, end: Point, bulge: float) -> list[Point]:
 
 def _flying(motion: NDArray[np.float64], fault: _Fault, index: int) -> list[Point]:
     """The broken-off end of the outer rod: it flies on as it moved when it broke, and turns."""
-    (joint, before), (_, now) = _weights(motion[fault.onset]), _weights(motion[fault.onset + 1])
+    (joint, before), (_, now) = weights(motion[fault.onset]), weights(motion[fault.onset + 1])
     seconds = (index - fault.onset) / SIMULATOR_FPS
     x = before[0] + (now[0] - before[0]) * (index - fault.onset)
     y = before[1] + (now[1] - before[1]) * (index - fault.onset) + GRAVITY * SCALE * seconds**2 / 2
@@ -238,7 +238,7 @@ def _first_frame(size: Size) -> Frame:
 
 
 def _frames(take: Take, size: Size) -> Iterator[Frame]:
-    motion = _motion_to(take.outcome, take.rng).copy()
+    motion = motion_to(take.outcome, take.rng).copy()
     hidden_noise = np.radians(PENDULUM_ANGLES_DEG) - motion[0]
     motion += hidden_noise * np.exp(-np.arange(_FRAMES) / SIMULATOR_FPS / _NOISE_FADE_S)[:, None]
     fault = None

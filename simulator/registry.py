@@ -14,7 +14,7 @@ _MODULES = ("galton", "ball", "walking", "pendulum", "dice", "cards", "lottery",
 SIMULATORS: dict[str, SceneSimulator] = {}
 for _name in _MODULES:
     if importlib.util.find_spec(f"simulator.{_name}"):
-        SIMULATORS.update(importlib.import_module(f"simulator.{_name}").SIMULATORS)
+        SIMULATORS.update(getattr(importlib.import_module(f"simulator.{_name}"), "SIMULATORS", {}))
 
 
 def simulate(

@@ -36,7 +36,7 @@ def _on_path(along: float, side: int, radius: float) -> tuple[float, float, floa
     return side * x, START_Z + straight + radius * math.sin(angle), side * angle
 
 
-def _poses(take: Take) -> Iterator[Pose]:
+def poses(take: Take) -> Iterator[Pose]:
     """The pose at frames 1, 2, ..."""
     rng = take.rng
     side = 0 if take.outcome is None else (-1, 1)[take.outcome - 1]
@@ -75,7 +75,7 @@ def _first_frame(size: Size) -> Frame:
 
 
 def _frames(take: Take, size: Size) -> Iterator[Frame]:
-    for pose in _poses(take):
+    for pose in poses(take):
         yield _draw(size, pose)
 
 

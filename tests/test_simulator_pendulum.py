@@ -1,0 +1,133 @@
+"""Double pendulum: the published release state, measured back from the pixels, and the true equations of motion."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import ndimage
+from scipy.integrate import solve_ivp
+
+from constants import CONDITIONING_SIZE, PENDULUM_ANGLES_DEG, PENDULUM_LENGTHS_M
+from double_pendulum import derivative, energy
+from simulator import SIMULATORS, Take, first_frame, simulate
+from simulator.base import generator
+from simulator.drawing import View
+from simulator.pendulum import ARTEFACTS, DISK_RADIUS, PIVOT, ROD_RADIUS, motion_to, outcome_of, weights
+from video_io import Frame
+
+SIZE = (848, 480)
+
+
+def brass_in(frame: Frame) -> NDArray[np.bool_]:
+    colour = frame.astype(int)
+    brass = ndimage.binary_fill_holes(colour[..., 0] - colour[..., 2] > 75)
+    brass[round(0.92 * frame.shape[0]) :] = False  # the table
+    return np.asarray(brass)
+
+
+def discs(frame: Frame) -> np.ndarray:
+    """Middles (x, y) of the brass disks in a picture: of the largest circles inside brass that is wider than a rod."""
+    depth = ndimage.distance_transform_edt(brass_in(frame))
+    labels, count = ndimage.label(depth > 1.5 * ROD_RADIUS * frame.shape[0])
+    middles = []
+    for label in range(1, count + 1):
+        inside = np.where(labels == label, depth, 0)
+        row, column = ndimage.center_of_mass(np.clip(inside - inside.max() + 2.5, 0, None))
+        middles.append((column + 0.5, row + 0.5))
+    return np.array(middles)
+
+
+@pytest.mark.parametrize("size", [SIZE, CONDITIONING_SIZE])
+def test_release_angles_and_length_ratio_are_measured_back_from_the_pixels(size: tuple[int, int]) -> None:
+    found = discs(first_frame("pendulum", size))
+    assert len(found) == 3
+    tip, joint, pivot = found[np.argsort(found[:, 1])]
+    assert pivot == pytest.approx(View(size).at(PIVOT), abs=1.0)
+    rods = joint - pivot, tip - joint
+    angles = [np.degrees(np.arctan2(rod[0], rod[1])) % 360 for rod in rods]
+    assert angles == pytest.approx(PENDULUM_ANGLES_DEG, abs=0.5)
+    ratio = np.linalg.norm(rods[1]) / np.linalg.norm(rods[0])
+    assert ratio == pytest.approx(PENDULUM_LENGTHS_M[1] / PENDULUM_LENGTHS_M[0], rel=0.01)
+
+
+def test_energy_is_conserved() -> None:
+    start = np.radians([146.0, 215.0, 0.0, 0.0])
+    solved = solve_ivp(derivative, (0, 4), start, rtol=1e-10, atol=1e-12, t_eval=np.linspace(0, 4, 50))
+    assert energy(solved.y) == pytest.approx(np.full(50, energy(start)[0]), rel=1e-6)
+
+
+def test_a_small_swing_has_the_period_of_the_textbook() -> None:
+    # Normal modes of small oscillations: eigenvalues of M^-1 K for equal masses.
+    (l1, l2), g = PENDULUM_LENGTHS_M, 9.81
+    mass, stiffness = np.array([[2 * l1, l2], [l1, l2]]), g * np.diag([2.0, 1.0])
+    squares, modes = np.linalg.eig(np.linalg.solve(mass, stiffness))
+    slow = int(np.argmin(squares))
+    period = 2 * np.pi / np.sqrt(squares[slow])
+    start = np.concatenate([1e-4 * modes[:, slow], [0.0, 0.0]])
+    solved = solve_ivp(derivative, (0, period), start, rtol=1e-10, atol=1e-15)
+    assert solved.y[:2, -1] == pytest.approx(start[:2], rel=1e-4)
+
+
+def test_many_pendulums_at_once_move_like_each_alone() -> None:
+    states = np.random.default_rng(0).normal(size=(4, 5))
+    together = derivative(0.0, states.ravel()).reshape(4, 5)
+    for i in range(5):
+        assert together[:, i] == pytest.approx(derivative(0.0, states[:, i]))
+
+
+@pytest.mark.parametrize("outcome", [1, 2])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_physics_leads_to_the_outcome_that_is_asked_for(outcome: int, seed: int) -> None:
+    motion = motion_to(outcome, generator("test", seed))
+    assert outcome_of(motion[-1]) == outcome
+    lowest = max(weights(motion[-1]), key=lambda point: point[1])
+    assert (lowest[0] < PIVOT[0]) == (outcome == 1)
+    assert np.abs(np.degrees(motion[0]) - PENDULUM_ANGLES_DEG).max() < 3
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_under_the_calibrated_law_the_first_release_decides(seed: int) -> None:
+    truth, _ = simulate("pendulum", "sim_calibrated", seed, SIZE)
+    motion = motion_to(None, generator("pendulum", "sim_calibrated", seed, "motion"))
+    assert truth.outcome == outcome_of(motion[-1])
+
+
+@pytest.mark.parametrize("outcome", [1, 2])
+def test_the_last_frame_shows_the_lower_weight_on_its_side(outcome: int) -> None:
+    take = Take(outcome, None, generator("test", 3))
+    *_, last = SIMULATORS["pendulum"].frames(take, SIZE)
+    found = discs(last)
+    assert len(found) == 3
+    pivot = np.linalg.norm(found - View(SIZE).at(PIVOT), axis=1).argmin()
+    x, _ = max(np.delete(found, pivot, axis=0), key=lambda point: point[1])
+    assert (x < SIZE[0] / 2) == (outcome == 1)
+
+
+def test_the_pendulum_leaves_frame_0_without_a_jump() -> None:
+    frames = SIMULATORS["pendulum"].frames(Take(1, None, generator("test", 0)), CONDITIONING_SIZE)
+    start, following = discs(first_frame("pendulum", CONDITIONING_SIZE)), discs(next(frames))
+    order = [found[np.argsort(found[:, 1])] for found in (start, following)]
+    # A release from rest moves by g t^2 / 2 at the most, 10 pixels in the first frame.
+    assert np.abs(order[0] - order[1]).max() < 16
+
+
+@pytest.mark.parametrize("kind", ARTEFACTS)
+def test_an_artefact_changes_the_structure_and_keeps_it_changed(kind: str) -> None:
+    frames = list(SIMULATORS["pendulum"].frames(Take(None, kind, generator("test", kind)), SIZE))
+    intact = list(SIMULATORS["pendulum"].frames(Take(None, "rod_bends", generator("test", kind)), SIZE))
+    motion = motion_to(None, generator("test", kind))
+    view = View(SIZE)
+    joint, tip = weights(motion[-1])
+    apart = np.array(view.at(tip)) - view.at(joint)
+    brass = brass_in(frames[-1])
+    on_rod = [
+        brass[round(y), round(x)] for x, y in (np.array(view.at(joint)) + s * apart for s in np.linspace(0.25, 0.75, 9))
+    ]
+    disc_area = np.pi * view.length(DISK_RADIUS) ** 2
+    if kind == "rod_bends":
+        assert not all(on_rod)
+    elif kind == "rod_breaks":
+        assert not on_rod[-1]
+        assert len(discs(frames[-1])) == 2
+    else:
+        assert brass.sum() > 3.2 * disc_area
+    assert np.array_equal(frames[3], intact[3]), "nothing shows at first"
