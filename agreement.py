@@ -1,6 +1,6 @@
 """How far two readers of the same rollouts agree: observed agreement and Cohen's kappa, each with an interval."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from constants import INTERVAL_LEVEL
@@ -11,7 +11,7 @@ KAPPA_METHOD = "Clopper-Pearson on the observed agreement, chance agreement held
 
 @dataclass(frozen=True)
 class Agreement:
-    """Two readers' outcomes of `n` rollouts, of which `agree` are the same; null is an outcome like any other here.
+    """Two readers' outcomes of `n` rollouts, of which `agree` are the same; null (None) is one like any other here.
 
     rate, rate_interval: observed agreement agree / n; None without a rollout.
     chance: agreement expected of two readers with these margins who look at nothing; None without a rollout.
@@ -28,7 +28,7 @@ class Agreement:
     not_estimable: str = ""
 
 
-def agreement(first: Sequence[int | None], second: Sequence[int | None]) -> Agreement:
+def agreement(first: Sequence[Hashable], second: Sequence[Hashable]) -> Agreement:
     """Agreement of two readings of the same rollouts, in the same order.
 
     kappa = (rate - chance) / (1 - chance), chance = sum over outcomes of the product of both readers' shares (Cohen

@@ -1,12 +1,19 @@
 """What the engine and a judge say to each other."""
 
-from collections.abc import Mapping, Sequence
+import os
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol
 
 from scenes import Evidence as EvidenceKind
+
+GEMINI_KEY = "GEMINI_API_KEY"
+OPENAI_KEY = "OPENAI_API_KEY"
+# The client of Gemini would also take its key from the last one.
+KEY_VARIABLES = (GEMINI_KEY, OPENAI_KEY, "GOOGLE_API_KEY")
 
 
 class State(StrEnum):
@@ -51,8 +58,8 @@ class Evidence:
 class RawReply:
     """One reply as it came.
 
-    state: State.VOTE when the judge ended its reply as it should, so that `text` can be parsed; else TRUNCATED or
-    BLOCKED, with the service's words in `detail`.
+    state: State.VOTE when the judge ended its reply as it should, so that `text` can be parsed; else why there is
+    nothing to parse, with the service's words in `detail`.
     model_version: what the service says has answered. tokens: by kind (prompt, reply, thinking), where it counts them.
     """
 
@@ -90,7 +97,8 @@ class UnusableError(JudgeError):
 class Judge(Protocol):
     """Whoever reads outcomes. `prepare` and `release` bracket the queries about one rollout.
 
-    name: names its logs. model: what the service is asked for; its replies name the version that answered.
+    name: names its logs; judges whose votes must not be mixed have different names.
+    model: what the service is asked for; its replies name the version that answered.
     """
 
     name: str
@@ -98,6 +106,9 @@ class Judge(Protocol):
 
     def settings(self, kind: EvidenceKind) -> dict[str, Any]:
         """Everything beside question and evidence that bears on its replies, such as the sampling of a video."""
+
+    async def open(self) -> None:
+        """Check key and model, and tidy up after earlier runs, before the first query. Raises JudgeError."""
 
     async def prepare(self, evidence: Evidence) -> None:
         """Make the evidence ready for several queries. Raises JudgeError."""
@@ -112,10 +123,18 @@ class Judge(Protocol):
         """Close all connections."""
 
 
-def one_line(text: str, secrets: Sequence[str] = ()) -> str:
-    """`text` for a log or a message: one line of at most 300 characters, without control characters or `secrets`."""
-    for secret in secrets:
-        if secret:
-            text = text.replace(secret, "[key]")
+def one_line(text: str) -> str:
+    """`text` for a log or a message: one line of at most 300 characters, without control characters and keys.
+
+    Services are known to quote the key in their errors.
+    """
+    for variable in KEY_VARIABLES:
+        if key := os.environ.get(variable, "").strip():
+            text = text.replace(key, f"[{variable}]")
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return line if len(line) <= 300 else f"{line[:297]}..."
+
+
+def file_stem(text: str) -> str:
+    """`text` as a part of a file name: letters, digits, dots and hyphens, at most 64."""
+    return re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-.")[:64]

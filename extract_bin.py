@@ -1,0 +1,292 @@
+"""Read the outcome of every rollout of a study with a vision-language model. PAID, with --judge gemini.
+
+    python extract_bin.py --study main --scene all --model wan --judge gemini --votes 3
+    python extract_bin.py --model wan --judge openai --base-url http://127.0.0.1:11434/v1 --judge-model qwen2.5vl:7b
+    python extract_bin.py --model wan --judge openai ... --rejudge --against gemini      # do two judges agree?
+
+Input: rollouts/<study>/<scene>/<model>/seed_<i>.mp4, whoever put them there (a model needs no entry in models.py), and
+GEMINI_API_KEY (or OPENAI_API_KEY) in the environment.
+Output: analysis/vlm_logs/<study>/<scene>_<model>.<judge>.jsonl, every reply of the judge, and for each complete cell
+its outcomes, analysis/{scene}_{model}_bins.json (an ablation's where studies.py says). With --rejudge no outcomes, but
+the agreement with another judge's votes: analysis/results/extract_bin.json, analysis/tables/extract_bin.{md,tex}.
+
+A cell that has its outcomes is left alone unless --force. Run the same command again after any interruption: a vote
+that is on disk for the same question, evidence, judge and settings is never asked for again. A cell is written only
+when every rollout has all its votes; a failure of the judge is not a null. Exit codes: 0 all cells asked for have their
+outcomes, 1 some are incomplete, 2 bad input, 130 interrupted.
+"""
+
+import argparse
+import asyncio
+import shlex
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import cli
+import records
+from errors import UserError
+from judges.asking import Settings
+from judges.base import Judge, State, file_stem
+from judges.engine import DISPLAY, DONE, CellResult, CellWork, Engine
+from judges.evidence import Clips, find_clips
+from judges.provenance import cell_protocol
+from judges.registry import DEFAULT_VIDEO_FPS, JUDGES, JudgeOptions, get_judge
+from judges.rejudge import Readings, agreement_by_scene, agreement_table, outcomes_on_log
+from judges.votelog import VoteLog, log_path, work_folder
+from ledger import FolderLock
+from outputs import Outputs
+from paths import ANALYSIS, ROLLOUTS
+from progress import Progress
+from providers.history import History
+from scenes import SCENES
+from studies import STUDIES, Study
+
+ALL = "all"
+# Queries in flight: a judge that thinks for ten seconds then reads a cell in a minute.
+CONCURRENCY = 16
+VOTES = 3
+# Before a query without an answer is sent again; the pauses double.
+FIRST_PAUSE_S = 1.0
+
+
+def arguments() -> cli.Parser:
+    options = cli.Parser(__doc__)
+    options.add_argument("--study", default="main", metavar="STUDY", help=f"one of {', '.join(STUDIES)} (default main)")
+    options.add_argument("--scene", nargs="+", default=[ALL], metavar="SCENE", help="scenes, or all (default)")
+    options.add_argument(
+        "--model",
+        nargs="+",
+        default=[ALL],
+        metavar="MODEL",
+        help="models, or all: those of the study and those with a folder of videos (default)",
+    )
+    options.add_argument("--judge", choices=JUDGES, default=JUDGES[0], help=f"who reads (default {JUDGES[0]})")
+    options.add_argument("--judge-model", metavar="ID", help="another model of that service")
+    options.add_argument("--base-url", metavar="URL", help="address of the openai judge, such as http://host:8000/v1")
+    options.add_argument(
+        "--votes", type=cli.whole(1), default=VOTES, metavar="N", help=f"queries a rollout (default {VOTES})"
+    )
+    options.add_argument(
+        "--video-fps",
+        type=float,
+        default=DEFAULT_VIDEO_FPS,
+        metavar="F",
+        help=f"frames a second that the judge sees of a video (default {DEFAULT_VIDEO_FPS:g}, as published)",
+    )
+    options.add_argument(
+        "--concurrency", type=cli.whole(1), default=CONCURRENCY, metavar="N", help=f"in flight (default {CONCURRENCY})"
+    )
+    options.add_argument("--force", action="store_true", help="read cells that have outcomes, and replace these")
+    options.add_argument("--rejudge", action="store_true", help="write no outcomes, compare with --against instead")
+    options.add_argument(
+        "--against", default=JUDGES[0], metavar="JUDGE", help="with --rejudge: the other judge, as its logs name it"
+    )
+    options.add_argument("--rollouts", type=Path, default=ROLLOUTS, metavar="DIR", help="the videos (rollouts/)")
+    options.add_argument("--analysis", type=Path, default=ANALYSIS, metavar="DIR", help="outcomes, logs (analysis/)")
+    return options
+
+
+@dataclass(frozen=True)
+class Run:
+    """How a run ended. results: cell name -> how it stands. remarks: what a person should know."""
+
+    results: Mapping[str, CellResult]
+    replies: int
+    remarks: Sequence[str]
+
+
+@cli.command
+def main(argv: Sequence[str] | None = None) -> int:
+    argv = sys.argv[1:] if argv is None else argv
+    args = arguments().parse_args(argv)
+    clips = {cell: _clips(args, *cell) for cell in _cells(args)}
+    if not clips:
+        return 0
+    _check_clips(args, clips)
+    work = work_folder(args.analysis, args.study)
+    judge = get_judge(args.judge, JudgeOptions(work, args.judge_model, args.base_url, args.video_fps))
+    if args.rejudge and (args.against == judge.name or args.against != file_stem(args.against)):
+        raise UserError(f"--against {args.against}: expected another judge than {judge.name}, as its logs name it")
+    with ExitStack() as stack:
+        stack.enter_context(FolderLock(work / judge.name))
+        logs = {cell: stack.enter_context(closing(_log(args, *cell, judge.name))) for cell in clips}
+        jobs = [CellWork(_name(*cell), *cell, clips[cell], logs[cell]) for cell in clips]
+        try:
+            run = asyncio.run(_read(args, judge, jobs))
+        except KeyboardInterrupt:
+            print(f"interrupted; every reply so far is logged. Continue with:\n{_command(argv)}", file=sys.stderr)
+            return 130
+    code = _conclude(run, jobs, argv)
+    if args.rejudge:
+        _compare(args, judge.name, run, jobs)
+    return code
+
+
+def _cells(args: argparse.Namespace) -> list[tuple[str, str]]:
+    """(scene, model) of the cells to read; those that have their outcomes are named and left out."""
+    if args.study not in STUDIES:
+        raise UserError(f"--study {args.study}: unknown study; expected one of {', '.join(STUDIES)}")
+    study = STUDIES[args.study]
+    for name in args.scene:
+        if name != ALL and name not in study.scenes:
+            raise UserError(f"--scene {name}: not a scene of {study.key}; expected all or {', '.join(study.scenes)}")
+    cells, at_rest = [], 0
+    for scene in [scene for scene in SCENES if scene in study.scenes and (scene in args.scene or ALL in args.scene)]:
+        folder = args.rollouts / study.key / scene
+        there = sorted(p.name for p in folder.glob("*") if p.is_dir() and not p.name.startswith("."))
+        every = [key for name in args.model for key in ((*study.models, *there) if name == ALL else [name])]
+        for model in dict.fromkeys(every):
+            cli.check_model_key(model)
+            if args.force or args.rejudge or not _has_outcomes(args.analysis, study, scene, model):
+                cells.append((scene, model))
+            else:
+                at_rest += 1
+    if at_rest:
+        print(f"{at_rest} cells have their outcomes and are left alone; --force reads them again")
+    return cells
+
+
+def _has_outcomes(analysis: Path, study: Study, scene: str, model: str) -> bool:
+    """Whether the cell's file is there, or the cell is recorded as absent."""
+    if (analysis / study.bins_file(scene, model)).exists():
+        return True
+    try:
+        return records.read_cell(analysis, study, scene, model).absent_reason is not None
+    except UserError:
+        return False
+
+
+def _name(scene: str, model: str) -> str:
+    """A cell as a person reads it."""
+    return f"{scene} / {model}"
+
+
+def _clips(args: argparse.Namespace, scene: str, model: str) -> Clips:
+    study = STUDIES[args.study]
+    return find_clips(args.rollouts / study.key / scene / model, study.n)
+
+
+def _log(args: argparse.Namespace, scene: str, model: str, judge: str) -> VoteLog:
+    study = STUDIES[args.study]
+    return VoteLog(log_path(args.analysis, study.key, study.scene_name(scene), model, judge), scene)
+
+
+def _check_clips(args: argparse.Namespace, clips: Mapping[tuple[str, str], Clips]) -> None:
+    """Name the files that are no clips. Without any clip: UserError."""
+    if not any(there.found for there in clips.values()):
+        names = ", ".join(_name(*cell) for cell in list(clips)[:3]) + (", ..." if len(clips) > 3 else "")
+        folder = args.rollouts / args.study
+        raise UserError(f"{folder}: no videos of {names}; expected <scene>/<model>/seed_<i>.mp4, i from 0")
+    for cell, there in clips.items():
+        if there.extra:
+            print(f"{_name(*cell)}: not read, since no seed of this study is named so: {', '.join(there.extra)}")
+
+
+async def _read(args: argparse.Namespace, judge: Judge, jobs: Sequence[CellWork]) -> Run:
+    before = sum(len(job.log.replies) for job in jobs)
+    study = STUDIES[args.study]
+    made_with = _made_with(args.rollouts / study.key, jobs)
+    try:
+        with Progress(f"{study.key} by {judge.name}", _items(jobs), DISPLAY, calm=(DONE,)) as progress:
+
+            def finished(job: CellWork, result: CellResult) -> None:
+                if args.rejudge:
+                    return
+                protocol = cell_protocol(judge, SCENES[job.scene], args.votes, result, made_with)
+                cell = records.Cell(study.key, job.scene, job.model, result.bins, protocol=protocol)
+                records.write_cell(args.analysis, cell, force=args.force)
+
+            engine = Engine(judge, Settings(args.votes, args.concurrency, FIRST_PAUSE_S), progress, finished)
+            results = await engine.run(jobs)
+    finally:
+        await judge.close()
+    remarks = [f"{name}: stopped: {reason}" for name, reason in engine.stopped.items()]
+    if engine.halted:
+        remarks.append(f"nothing more was asked: {engine.halted}")
+    return Run(results, sum(len(job.log.replies) for job in jobs) - before, remarks)
+
+
+def _items(jobs: Sequence[CellWork]) -> dict[str, list[int]]:
+    return {job.name: [*job.clips.found, *job.clips.missing] for job in jobs}
+
+
+def _made_with(folder: Path, jobs: Sequence[CellWork]) -> dict[str, str]:
+    """SHA-256 of a generated clip -> digest of the protocol it was made under. Several in one cell: UserError."""
+    made_with: dict[str, str] = {}
+    with closing(History(folder)) as history:
+        for job in jobs:
+            last = [history.rollout((job.scene, job.model, seed)).last for seed in job.clips.found]
+            known = {attempt.sha256: attempt.digest for attempt in last if attempt and attempt.sha256}
+            if len(set(known.values())) > 1:
+                found = ", ".join(sorted(digest[:12] for digest in set(known.values())))
+                raise UserError(f"{history.path}: {job.name} was made under several protocols ({found}); expected one")
+            made_with |= known
+    return made_with
+
+
+def _conclude(run: Run, jobs: Sequence[CellWork], argv: Sequence[str]) -> int:
+    """Say what there is, what is missing and why, and how to go on."""
+    counts = Counter(state for result in run.results.values() for state in result.states.values())
+    listed = ", ".join(f"{counts[state]} {state}" for state in DISPLAY if counts[state])
+    print(f"{sum(counts.values())} rollouts: {listed}; {run.replies} replies in this run")
+    for remark in run.remarks:
+        print(remark)
+    incomplete = False
+    for job in jobs:
+        result = run.results[job.name]
+        failed = Counter(reply.state for reply in job.log.replies if reply.state is not State.VOTE)
+        if failed:
+            kinds = ", ".join(f"{count} {state}" for state, count in failed.items())
+            print(f"{job.name}: of {len(job.log.replies)} replies on its log no votes: {kinds}")
+        for seeds in result.identical:
+            print(f"{job.name}: seeds {', '.join(map(str, seeds))} are the same video: one draw, not {len(seeds)}")
+        if result.complete and set(result.bins) == {None}:
+            print(f"{job.name}: every rollout is null; look at the clips before you believe it")
+        for state in DISPLAY[1:]:
+            seeds = [seed for seed, found in result.states.items() if found == state]
+            if seeds:
+                incomplete = True
+                why = f" ({result.details[seeds[0]]})" if result.details.get(seeds[0]) else ""
+                print(f"missing: {job.name} seed {_ranges(seeds)}: {state}{why}")
+    if incomplete:
+        print(f"continue with:\n{_command(argv)}")
+    return int(incomplete)
+
+
+def _compare(args: argparse.Namespace, judge: str, run: Run, jobs: Sequence[CellWork]) -> None:
+    """The agreement of the votes just read with those on the other judge's logs, about the same clips."""
+    study = STUDIES[args.study]
+    readings: Readings = {}
+    for job in jobs:
+        result = run.results[job.name]
+        with closing(_log(args, job.scene, job.model, args.against)) as other:
+            theirs = outcomes_on_log(other, SCENES[job.scene], result.clips)
+        ours = {seed: result.outcome(seed) for seed, state in result.states.items() if state == DONE}
+        both = readings.setdefault(job.scene, [])
+        both += [(ours[seed], theirs[seed]) for seed in sorted(ours.keys() & theirs.keys())]
+    if not any(readings.values()):
+        raise UserError(f"--against {args.against}: no votes of it about these clips; expected its logs of {study.key}")
+    outputs = Outputs(args.analysis, __file__)
+    rows = agreement_by_scene(readings)
+    outputs.results({"study": study.key, "judges": [judge, args.against], "rows": rows})
+    outputs.table(agreement_table(judge, args.against, rows))
+    outputs.finish()
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Ascending numbers for a person: 0-3, 7."""
+    starts = [n for n in numbers if n - 1 not in numbers]
+    ends = [n for n in numbers if n + 1 not in numbers]
+    return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in zip(starts, ends, strict=True))
+
+
+def _command(argv: Sequence[str]) -> str:
+    return shlex.join(["python", Path(__file__).name, *argv])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,89 @@
+"""One query after another until there is a reply: pauses, repeats, and when to give up."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from judges.base import Evidence, Judge, RawReply, UnreachableError, UnusableError
+
+Result = TypeVar("Result")
+
+# A query without an answer is sent again so often; the pauses double.
+_TRIES = 6
+_LONGEST_PAUSE_S = 60.0
+_UNANSWERED_STOP = 5
+# Pauses that the service itself asks for are not counted, but a query does not wait longer than this in all.
+_PATIENCE_S = 1800.0
+# A service that asks for more than this has no more to give today.
+_LONGEST_HINT_S = 900.0
+
+
+@dataclass(frozen=True)
+class Settings:
+    """votes: a rollout. concurrency: queries in flight. first_pause_s: before the first repeat, seconds."""
+
+    votes: int
+    concurrency: int
+    first_pause_s: float
+
+
+class Asker:
+    """Sends the queries of a run: at most so many at once, and none while the service asks for a pause.
+
+    When several in a row went without an answer, in spite of all tries, the service is taken to be gone.
+    """
+
+    def __init__(self, judge: Judge, settings: Settings, on_wait: Callable[[str, float], None]) -> None:
+        """on_wait(reason, seconds) is told of each pause that the service asks for."""
+        self._judge = judge
+        self._first_pause_s = settings.first_pause_s
+        self._slots = asyncio.Semaphore(settings.concurrency)
+        self._on_wait = on_wait
+        self._paused_until = 0.0
+        self._unanswered = 0
+
+    async def open(self) -> None:
+        """Get the judge ready. Raises JudgeError."""
+        await self._insist(self._judge.open)
+
+    async def prepare(self, evidence: Evidence) -> None:
+        """Make the evidence ready for its queries. Raises JudgeError as `reply` does."""
+        await self._insist(lambda: self._judge.prepare(evidence))
+
+    async def reply(self, evidence: Evidence, question: str, scene: str) -> RawReply:
+        """The reply to one query. Raises RejectedError, UnusableError, or UnreachableError after the last try."""
+        return await self._insist(lambda: self._judge.ask(evidence, question, scene))
+
+    async def _insist(self, call: Callable[[], Awaitable[Result]]) -> Result:
+        clock = asyncio.get_running_loop().time
+        give_up, pause, tries = clock() + _PATIENCE_S, self._first_pause_s, 0
+        async with self._slots:
+            while True:
+                while (wait := self._paused_until - clock()) > 0:
+                    await asyncio.sleep(wait)
+                try:
+                    result = await call()
+                    self._unanswered = 0
+                    return result
+                except UnreachableError as error:
+                    tries += error.seconds is None
+                    if tries == _TRIES or clock() > give_up:
+                        self._unanswered += 1
+                        if self._unanswered >= _UNANSWERED_STOP:
+                            raise UnusableError(f"{error} ({self._unanswered} queries in a row)") from error
+                        raise
+                    if error.seconds is None:
+                        await asyncio.sleep(pause)
+                    else:
+                        # A service that keeps asking for no time at all gets some nevertheless.
+                        self._pause_all(max(error.seconds, pause), str(error))
+                pause = min(2 * pause, _LONGEST_PAUSE_S)
+
+    def _pause_all(self, seconds: float, reason: str) -> None:
+        if seconds > _LONGEST_HINT_S:
+            raise UnusableError(f"{reason} (it asks for a pause of {seconds / 3600:.1f} hours)")
+        until = asyncio.get_running_loop().time() + seconds
+        if until > self._paused_until:
+            self._paused_until = until
+            self._on_wait(reason, seconds)

@@ -1,0 +1,227 @@
+"""Reads all rollouts of all cells under one limit; a vote that is on disk is never asked for again.
+
+The votes of a rollout are asked for together. A reply that is no vote is logged like one that is, and asked for again a
+few times; what is then still missing stays missing. A cell has its outcomes only when every rollout has all its votes:
+a failure of the judge, a clip that is none and an absent clip are no nulls.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+from errors import UserError
+from judges.asking import Asker, Settings
+from judges.base import Evidence, Judge, JudgeError, RejectedError, State, UnreachableError, UnusableError
+from judges.evidence import Clips, load_evidence
+from judges.parse import majority
+from judges.votelog import LoggedReply, VoteLog, asked
+from progress import Progress
+from scenes import SCENES
+from video_io import VideoError, sha256_file
+
+WAITING, READING, DONE, NO_VIDEO = "waiting", "reading", "done", "no_video"
+CLIP_FAULTS = ("unreadable", "no_frames", "truncated", "blank")
+DISPLAY = (DONE, READING, WAITING, *(s.value for s in State if s is not State.VOTE), *CLIP_FAULTS, NO_VIDEO)
+
+# A reply that is no vote is asked for again: so many queries a vote in one run.
+_QUERIES_A_VOTE = 3
+# So many rollouts of a cell that fail alike, one after the other, and its further ones would too.
+EQUAL_FAILURES_STOP = 5
+# The other JudgeError, UnusableError, ends the run.
+_OF_ONE_ROLLOUT = (RejectedError, UnreachableError)
+# Clips decoded at once: bounds memory and leaves a processor for the rest of the machine's work.
+_DECODERS = 2
+
+
+@dataclass(frozen=True)
+class CellWork:
+    """One cell to read. name: as shown to a person. log: of this judge's votes; the engine appends to it."""
+
+    name: str
+    scene: str
+    model: str
+    clips: Clips
+    log: VoteLog
+
+
+@dataclass
+class CellResult:
+    """How a cell stands. states: seed -> one of DISPLAY. details: seed -> why, where it has no outcome.
+
+    clips: seed -> SHA-256 of its file, where it was read. votes: seed -> its votes, by number.
+    """
+
+    states: dict[int, str]
+    details: dict[int, str] = field(default_factory=dict)
+    clips: dict[int, str] = field(default_factory=dict)
+    votes: dict[int, list[LoggedReply]] = field(default_factory=dict)
+
+    @property
+    def complete(self) -> bool:
+        return all(state == DONE for state in self.states.values())
+
+    def outcome(self, seed: int) -> int | None:
+        """The majority of the votes of a rollout that is done."""
+        return majority([vote.outcome for vote in self.votes[seed]])
+
+    @property
+    def bins(self) -> tuple[int | None, ...]:
+        """The outcomes of a complete cell, by seed."""
+        return tuple(self.outcome(seed) for seed in sorted(self.states))
+
+    @property
+    def identical(self) -> list[list[int]]:
+        """Groups of seeds whose clips are the same file: one draw, not several."""
+        groups: dict[str, list[int]] = {}
+        for seed, clip in sorted(self.clips.items()):
+            groups.setdefault(clip, []).append(seed)
+        return [seeds for seeds in groups.values() if len(seeds) > 1]
+
+
+class Engine:
+    """One run. The caller holds the lock of the logs' folder and closes the logs."""
+
+    def __init__(
+        self, judge: Judge, settings: Settings, progress: Progress, finished: Callable[[CellWork, CellResult], None]
+    ) -> None:
+        """finished(cell, result) is called once a cell is complete, while others are still read."""
+        self._judge = judge
+        self._votes = settings.votes
+        # Enough rollouts in work to fill all slots with their votes, and a few whose clips are being decoded.
+        self._open = asyncio.Semaphore(-(-settings.concurrency // settings.votes) + _DECODERS)
+        self._asker = Asker(judge, settings, progress.wait)
+        self._progress = progress
+        self._finished = finished
+        self._decoders = ThreadPoolExecutor(_DECODERS, thread_name_prefix="decode")
+        self._results: dict[str, CellResult] = {}
+        self._equal_failures: dict[str, tuple[str, int]] = {}
+        self.stopped: dict[str, str] = {}
+        """Cells that were given up after a run of equal failures, and of which."""
+        self.halted = ""
+        """Why nothing more is asked; empty when all was."""
+
+    async def run(self, cells: Sequence[CellWork]) -> Mapping[str, CellResult]:
+        """Read all cells; their results by name. Raises UserError for a log or disk that cannot be used."""
+        for cell in cells:
+            seeds = sorted([*cell.clips.found, *cell.clips.missing])
+            self._results[cell.name] = CellResult(dict.fromkeys(seeds, WAITING))
+            for seed in seeds:
+                self._show(cell, seed, WAITING if seed in cell.clips.found else NO_VIDEO)
+        try:
+            rollouts = [(cell, seed) for cell in cells for seed in cell.clips.found]
+            await _all([self._take_up(cell, seed) for cell, seed in rollouts])
+            for cell in cells:
+                if self._results[cell.name].complete:
+                    self._finished(cell, self._results[cell.name])
+            unread = [(cell, seed) for cell, seed in rollouts if self._results[cell.name].states[seed] != DONE]
+            if unread:
+                await self._open_judge()
+            await _all([self._rollout(cell, seed) for cell, seed in unread])
+        finally:
+            self._decoders.shutdown()
+        return self._results
+
+    async def _open_judge(self) -> None:
+        try:
+            await self._asker.open()
+        except JudgeError as error:
+            raise UserError(f"judge {self._judge.name}: {error}; expected a judge that answers") from error
+
+    async def _take_up(self, cell: CellWork, seed: int) -> None:
+        """Find the votes that earlier runs left."""
+        result = self._results[cell.name]
+        result.clips[seed] = await self._in_thread(sha256_file, cell.clips.found[seed])
+        if len(self._votes_on_disk(cell, seed)) == self._votes:
+            self._show(cell, seed, DONE)
+
+    def _votes_on_disk(self, cell: CellWork, seed: int) -> list[LoggedReply]:
+        votes = cell.log.votes(seed, self._about(cell, seed))
+        self._results[cell.name].votes[seed] = [votes[number] for number in range(self._votes) if number in votes]
+        return self._results[cell.name].votes[seed]
+
+    def _about(self, cell: CellWork, seed: int) -> dict[str, Any]:
+        return asked(self._judge, SCENES[cell.scene], self._results[cell.name].clips[seed])
+
+    async def _rollout(self, cell: CellWork, seed: int) -> None:
+        async with self._open:
+            if self.halted or cell.name in self.stopped:
+                return
+            self._show(cell, seed, READING)
+            try:
+                state, detail = await self._read(cell, seed)
+            except VideoError as error:
+                state, detail = error.kind, str(error).removeprefix(f"{cell.clips.found[seed]}: ")
+            except UnusableError as error:
+                self.halted = self.halted or str(error)
+                state, detail = WAITING, ""
+            except _OF_ONE_ROLLOUT as error:
+                state, detail = State.FAILED, str(error)
+            self._end(cell, seed, state, detail)
+
+    async def _read(self, cell: CellWork, seed: int) -> tuple[str, str]:
+        """Ask for the votes that a rollout lacks; its state and why it has that one. Raises VideoError, JudgeError."""
+        clip, rollout = cell.clips.found[seed], f"{cell.scene}/{cell.model}/seed_{seed}"
+        evidence = await self._in_thread(load_evidence, clip, rollout, SCENES[cell.scene].evidence)
+        known = {vote.vote for vote in self._votes_on_disk(cell, seed)}
+        missing = [number for number in range(self._votes) if number not in known]
+        try:
+            await self._asker.prepare(evidence)
+            # Votes are paid for: one that fails does not take the others with it.
+            ends = await asyncio.gather(
+                *(self._vote(cell, seed, number, evidence) for number in missing), return_exceptions=True
+            )
+        finally:
+            await self._judge.release(evidence)
+        self._votes_on_disk(cell, seed)
+        errors = [end for end in ends if isinstance(end, BaseException)]
+        if errors:
+            # What ends the run goes before what ends the rollout.
+            raise min(errors, key=lambda error: isinstance(error, JudgeError) + isinstance(error, _OF_ONE_ROLLOUT))
+        failures = [end for end in ends if isinstance(end, LoggedReply) and end.state is not State.VOTE]
+        return (failures[0].state, failures[0].reason) if failures else (DONE, "")
+
+    async def _vote(self, cell: CellWork, seed: int, number: int, evidence: Evidence) -> LoggedReply:
+        """Ask until a reply is a vote, a few times; the last reply."""
+        for _ in range(_QUERIES_A_VOTE):
+            raw = await self._asker.reply(evidence, SCENES[cell.scene].judge_question, cell.scene)
+            reply = cell.log.append(seed, number, self._about(cell, seed), evidence, raw)
+            if reply.state is State.VOTE or self.halted:
+                break
+        return reply
+
+    def _end(self, cell: CellWork, seed: int, state: str, detail: str) -> None:
+        result = self._results[cell.name]
+        self._show(cell, seed, state)
+        if state == WAITING:
+            return
+        if state == DONE:
+            self._equal_failures.pop(cell.name, None)
+            if result.complete:
+                self._finished(cell, result)
+            return
+        result.details[seed] = detail
+        before, count = self._equal_failures.get(cell.name, ("", 0))
+        count = count + 1 if state == before else 1
+        self._equal_failures[cell.name] = (state, count)
+        if count >= EQUAL_FAILURES_STOP and state not in CLIP_FAULTS:
+            self.stopped.setdefault(cell.name, f"{count} rollouts in a row ended as {state} ({detail})")
+
+    def _show(self, cell: CellWork, seed: int, state: str) -> None:
+        self._results[cell.name].states[seed] = state
+        self._progress.move(cell.name, seed, state)
+
+    async def _in_thread(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(self._decoders, function, *arguments)
+
+
+async def _all(coroutines: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:
+    """Await all, in order of their results; the first exception cancels the others and is raised."""
+    tasks = [asyncio.ensure_future(coroutine) for coroutine in coroutines]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

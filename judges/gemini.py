@@ -1,0 +1,188 @@
+"""Gemini through its own client: https://ai.google.dev/api/generate-content, the judge of the paper.
+
+Settings are the client's: GEMINI_API_KEY; GOOGLE_GEMINI_BASE_URL and GOOGLE_GENAI_API_VERSION for another address or
+version of the interface. Temperature and thinking are the model's defaults. The sampling of a video is set even where
+it is the service's default, and logged.
+"""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from google.genai import Client, types
+
+from errors import UserError
+from judges.base import GEMINI_KEY, Evidence, RawReply, RejectedError, State, UnusableError, file_stem, one_line
+from judges.gemini_errors import NotFoundError, translated
+from judges.uploads import MIME_TYPE, UploadError, Uploads
+from ledger import AppendOnlyLog
+from providers.downloading import check_base_url
+from scenes import Evidence as EvidenceKind
+
+BASE_URL = "GOOGLE_GEMINI_BASE_URL"
+DEFAULT_MODEL = "gemini-3.1-pro-preview"
+# The most that the service samples of a video, frames a second.
+MAX_VIDEO_FPS = 24.0
+
+# A clip up to this size is sent with each query; a larger one is uploaded once for all of its votes. A request is held
+# in memory about five times over (bytes, base64, JSON) while the judge thinks.
+_INLINE_BYTES = 4_000_000
+# With its base64 coding a clip of this size stays below the 20 MB that a request may have.
+_MAX_INLINE_BYTES = 14_000_000
+# The judge thinks before it answers; a query without an answer for so long is given up and sent again.
+_TIMEOUT_S = 300
+_POLL_S = 1.0
+_UPLOAD_DEADLINE_S = 180.0
+
+# The reply is not complete: a length limit, or a fault of the service.
+_TRUNCATING = frozenset({"", "FINISH_REASON_UNSPECIFIED", "MAX_TOKENS", "CONTINUATION", "MALFORMED_RESPONSE", "OTHER"})
+
+
+class GeminiJudge:
+    """work: folder for the names of uploads. Key and network are needed from `open` on.
+
+    poll_s: between two looks at an uploaded clip. upload_deadline_s: for it to be ready. Both in seconds.
+    """
+
+    def __init__(
+        self,
+        work: Path,
+        model: str,
+        video_fps: float,
+        *,
+        poll_s: float = _POLL_S,
+        upload_deadline_s: float = _UPLOAD_DEADLINE_S,
+    ) -> None:
+        self.model = model
+        self.name = "gemini" if model == DEFAULT_MODEL else file_stem(model)
+        self._video_fps = video_fps
+        self._poll_s = poll_s
+        self._upload_deadline_s = upload_deadline_s
+        self._log = AppendOnlyLog(work / self.name / "uploads.jsonl")
+        self._uploaded: dict[str, types.File] = {}
+        self._bytes: dict[str, bytes] = {}
+        self._client: Client | None = None
+
+    def settings(self, kind: EvidenceKind) -> dict[str, Any]:
+        return {"video_fps": self._video_fps} if kind == "video" else {}
+
+    async def open(self) -> None:
+        """Raises UserError as well, when the key is not set or the address is unusable."""
+        self._client = self._client or _connect()
+        try:
+            with translated():
+                await self._client.aio.models.get(model=self.model)
+        except NotFoundError as error:
+            raise UnusableError(f"there is no model {self.model} for this {GEMINI_KEY} ({error})") from error
+        await self._uploads.tidy()
+
+    async def prepare(self, evidence: Evidence) -> None:
+        if evidence.kind != "video" or evidence.rollout in self._uploaded:
+            return
+        size = evidence.clip.stat().st_size
+        if size <= _INLINE_BYTES:
+            return
+        try:
+            self._uploaded[evidence.rollout] = await self._uploads.upload(evidence)
+        except UploadError as error:
+            if size > _MAX_INLINE_BYTES:
+                raise RejectedError(f"{error}, and {size / 1e6:.0f} MB are too much for one request") from error
+
+    async def ask(self, evidence: Evidence, question: str, scene: str) -> RawReply:
+        file = self._uploaded.get(evidence.rollout)
+        if file is not None:
+            try:
+                return await self._ask(types.FileData(file_uri=file.uri, mime_type=MIME_TYPE), question)
+            except RejectedError:
+                # The service lost the clip, or took it back; it is deleted at its release all the same.
+                if evidence.clip.stat().st_size > _MAX_INLINE_BYTES:
+                    raise
+        try:
+            return await self._ask(self._inline(evidence), question)
+        except NotFoundError as error:
+            raise UnusableError(str(error)) from error
+
+    async def release(self, evidence: Evidence) -> None:
+        self._bytes.pop(evidence.rollout, None)
+        file = self._uploaded.pop(evidence.rollout, None)
+        if file is not None and file.name:
+            await self._uploads.delete(file.name)
+
+    async def close(self) -> None:
+        self._log.close()
+        if self._client is not None:
+            await self._client.aio.aclose()
+            self._client.close()
+
+    @property
+    def _service(self) -> Client:
+        if self._client is None:
+            raise RuntimeError("the judge is not open")
+        return self._client
+
+    @property
+    def _uploads(self) -> Uploads:
+        return Uploads(self._service, self._log, self._poll_s, self._upload_deadline_s)
+
+    def _inline(self, evidence: Evidence) -> types.Blob:
+        if evidence.final_frame is not None:
+            return types.Blob(data=evidence.final_frame, mime_type="image/png")
+        if evidence.rollout not in self._bytes:
+            self._bytes[evidence.rollout] = evidence.clip.read_bytes()
+        return types.Blob(data=self._bytes[evidence.rollout], mime_type=MIME_TYPE)
+
+    async def _ask(self, shown: types.Blob | types.FileData, question: str) -> RawReply:
+        is_video = shown.mime_type == MIME_TYPE
+        evidence = types.Part(
+            inline_data=shown if isinstance(shown, types.Blob) else None,
+            file_data=shown if isinstance(shown, types.FileData) else None,
+            video_metadata=types.VideoMetadata(fps=self._video_fps) if is_video else None,
+        )
+        content = types.Content(role="user", parts=[evidence, types.Part(text=question)])
+        with translated():
+            return _reply(await self._service.aio.models.generate_content(model=self.model, contents=content))
+
+
+def _connect() -> Client:
+    key = os.environ.get(GEMINI_KEY, "").strip()
+    if not key or not key.isascii() or not key.isprintable() or " " in key:
+        raise UserError(f"{GEMINI_KEY}: not set to a key; expected one from https://aistudio.google.com/apikey")
+    if base_url := os.environ.get(BASE_URL):
+        check_base_url(BASE_URL, base_url)
+    return Client(vertexai=False, api_key=key, http_options=types.HttpOptions(timeout=_TIMEOUT_S * 1000))
+
+
+def _reply(response: types.GenerateContentResponse) -> RawReply:
+    usage = response.usage_metadata or types.GenerateContentResponseUsageMetadata()
+    counts = {
+        "prompt": usage.prompt_token_count,
+        "reply": usage.candidates_token_count,
+        "thinking": usage.thoughts_token_count,
+    }
+    candidate = response.candidates[0] if response.candidates else None
+    parts = candidate.content.parts if candidate and candidate.content and candidate.content.parts else []
+    text = "".join(part.text for part in parts if part.text and not part.thought)
+    finish = str(candidate.finish_reason.value) if candidate and candidate.finish_reason else ""
+    state, detail = _state(response, candidate, finish, text)
+    return RawReply(
+        state=state,
+        text=text,
+        detail=one_line(detail),
+        model_version=one_line(response.model_version or ""),
+        finish_reason=one_line(finish),
+        tokens={kind: count for kind, count in counts.items() if count is not None},
+    )
+
+
+def _state(
+    response: types.GenerateContentResponse, candidate: types.Candidate | None, finish: str, text: str
+) -> tuple[State, str]:
+    if candidate is None:
+        feedback = response.prompt_feedback
+        reason = feedback.block_reason.value if feedback and feedback.block_reason else "no reason given"
+        return State.BLOCKED, f"no candidate: the prompt was blocked ({reason})"
+    if finish == "STOP":
+        return (State.VOTE, "") if text.strip() else (State.TRUNCATED, "an empty reply")
+    message = f": {candidate.finish_message}" if candidate.finish_message else ""
+    state = State.TRUNCATED if finish in _TRUNCATING else State.BLOCKED
+    return state, f"finish reason {finish or 'missing'}{message}"

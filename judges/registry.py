@@ -1,0 +1,47 @@
+"""The judges by name. Add yours: a class with the methods of `judges.base.Judge`, and an entry in `_MAKERS`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from errors import UserError
+from judges.base import Judge
+from judges.gemini import DEFAULT_MODEL, MAX_VIDEO_FPS, GeminiJudge
+from judges.openai_compatible import OpenAICompatibleJudge
+
+# Sampling of a video, frames a second: what Gemini's service does by default, as published.
+DEFAULT_VIDEO_FPS = 1.0
+
+
+@dataclass(frozen=True)
+class JudgeOptions:
+    """What a judge is made from. work: a folder for what it must remember between runs."""
+
+    work: Path
+    model: str | None = None
+    base_url: str | None = None
+    video_fps: float = DEFAULT_VIDEO_FPS
+
+
+def _gemini(options: JudgeOptions) -> Judge:
+    if options.base_url is not None:
+        raise UserError("--base-url: not for the gemini judge; expected it with --judge openai only")
+    return GeminiJudge(options.work, options.model or DEFAULT_MODEL, options.video_fps)
+
+
+def _openai(options: JudgeOptions) -> Judge:
+    if options.base_url is None or options.model is None:
+        raise UserError("--judge openai: expected --base-url (such as http://127.0.0.1:8000/v1) and --judge-model")
+    return OpenAICompatibleJudge(options.base_url, options.model, options.video_fps)
+
+
+_MAKERS: dict[str, Callable[[JudgeOptions], Judge]] = {"gemini": _gemini, "openai": _openai}
+
+JUDGES = tuple(_MAKERS)
+
+
+def get_judge(name: str, options: JudgeOptions) -> Judge:
+    """The judge of that name, one of JUDGES. Raises UserError for a missing key or an unusable option."""
+    if not 0 < options.video_fps <= MAX_VIDEO_FPS:
+        raise UserError(f"--video-fps {options.video_fps:g}: expected more than 0 and at most {MAX_VIDEO_FPS:g}")
+    return _MAKERS[name](options)

@@ -1,0 +1,78 @@
+"""Clips uploaded to the Gemini Files API: each is deleted after its last vote, by a later run if this one dies first.
+
+Uploads fill a quota for 48 hours and cannot be listed reliably. A file is therefore given its name by us, and the name
+is on disk before the upload begins.
+"""
+
+import asyncio
+import secrets
+
+from google.genai import Client, types
+
+from judges.base import Evidence, JudgeError, RejectedError
+from judges.gemini_errors import translated
+from ledger import AppendOnlyLog
+
+MIME_TYPE = "video/mp4"
+
+
+class UploadError(Exception):
+    """The service could not make the clip ready. The message is one line."""
+
+
+class Uploads:
+    """The uploaded clips of one run. log: of the names, in a folder that one run at a time uses."""
+
+    def __init__(self, client: Client, log: AppendOnlyLog, poll_s: float, deadline_s: float) -> None:
+        self._files = client.aio.files
+        self._log = log
+        self._poll_s = poll_s
+        self._deadline_s = deadline_s
+
+    async def tidy(self) -> None:
+        """Delete what earlier runs left behind."""
+        left: dict[str, None] = {}
+        for record in self._log.read():
+            if record.get("event") == "upload":
+                left[str(record["name"])] = None
+            else:
+                left.pop(str(record.get("name")), None)
+        await asyncio.gather(*(self.delete(name) for name in left))
+
+    async def upload(self, evidence: Evidence) -> types.File:
+        """Upload a clip and wait until it can be used. Raises UploadError when it cannot, and JudgeError."""
+        name = f"calibench-{secrets.token_hex(8)}"
+        self._log.append({"event": "upload", "name": name})
+        try:
+            with translated():
+                config = types.UploadFileConfig(name=name, mime_type=MIME_TYPE)
+                file = await self._files.upload(file=evidence.clip, config=config)
+            return await self._ready(file, name)
+        except (UploadError, JudgeError):
+            await self.delete(name)
+            raise
+
+    async def delete(self, name: str) -> None:
+        """Delete a file; when that fails, a later run does it."""
+        try:
+            with translated():
+                await self._files.delete(name=name)
+        except RejectedError:
+            pass  # it is not there any more, or never was
+        except JudgeError:
+            return
+        self._log.append({"event": "deleted", "name": name})
+
+    async def _ready(self, file: types.File, name: str) -> types.File:
+        clock = asyncio.get_running_loop().time
+        deadline = clock() + self._deadline_s
+        while file.state != types.FileState.ACTIVE:
+            if file.state == types.FileState.FAILED:
+                reason = file.error.message if file.error and file.error.message else "no reason given"
+                raise UploadError(f"the service cannot read the uploaded clip: {reason}")
+            if clock() > deadline:
+                raise UploadError(f"the uploaded clip is still being processed after {self._deadline_s:g} s")
+            await asyncio.sleep(self._poll_s)
+            with translated():
+                file = await self._files.get(name=name)
+        return file
