@@ -1,0 +1,113 @@
+"""The progress table: counts that add up, in place on a terminal, plain lines elsewhere."""
+
+import io
+import re
+import threading
+from unittest import mock
+
+import pytest
+
+from progress import Progress
+
+STATES = ("waiting", "running", "done", "refused")
+
+
+class Terminal(io.StringIO):
+    """A terminal that keeps what a person would see: cursor up, clear to the end of the line and of the screen."""
+
+    def isatty(self) -> bool:
+        return True
+
+    def screen(self) -> list[str]:
+        lines: list[str] = []
+        row = 0
+        for up, text in re.findall(r"\x1b\[(\d+)F|([^\n\x1b]*(?:\x1b\[K)?\n|\x1b\[J)", self.getvalue()):
+            if up:
+                row -= int(up)
+            elif text == "\x1b[J":
+                del lines[row:]
+            else:
+                lines[row : row + 1] = [text.removesuffix("\n").removesuffix("\x1b[K")]
+                row += 1
+        return lines
+
+
+def test_a_terminal_shows_one_table_that_adds_up() -> None:
+    terminal = Terminal()
+    with Progress("main", {"dice / wan": range(3), "ball / wan": range(2)}, STATES, stream=terminal) as progress:
+        progress._show()
+        progress.note("a remark")
+        progress.move("dice / wan", 0, "running")
+        progress.move("dice / wan", 0, "done")
+        progress.move("ball / wan", 1, "refused")
+        progress._show()
+    assert [re.sub(r" +", " ", line).rstrip() for line in terminal.screen()] == [
+        "a remark",
+        "main",
+        " waiting done refused",
+        "dice / wan 2 1 ·",
+        "ball / wan 1 · 1",
+        "total 3 1 1",
+    ]
+    assert progress.totals() == {"waiting": 3, "done": 1, "refused": 1}
+
+
+def test_a_low_terminal_folds_the_cells_at_rest_first() -> None:
+    terminal = Terminal()
+    cells = {f"cell {number}": range(2) for number in range(30)}
+    with (
+        mock.patch("shutil.get_terminal_size", return_value=mock.Mock(lines=12, columns=60)),
+        Progress("main", cells, ("done", *STATES), calm=("done",), stream=terminal) as progress,
+    ):
+        progress.move("cell 25", 1, "refused")
+        progress._show()
+    shown = terminal.screen()
+    assert len(shown) <= 10
+    assert any(line.startswith("cell 25") for line in shown)
+    folded = next(line for line in shown if "more cells" in line)
+    assert [int(word) for word in folded.split() if word.isdigit()][0] == 30 - sum(
+        line.startswith("cell ") for line in shown
+    )
+    assert max(len(line) for line in shown) < 60
+
+
+def test_elsewhere_plain_lines_appear_only_when_something_changed() -> None:
+    stream = io.StringIO()
+    with Progress("main", {"dice / wan": range(2)}, STATES, stream=stream) as progress:
+        progress._show()
+        progress._show()
+        progress.move("dice / wan", 1, "done")
+        progress.note("a remark")
+    assert stream.getvalue() == "main: 2 waiting\na remark\nmain: 1 waiting, 1 done\n"
+
+
+def test_a_pause_says_why_and_until_when_and_passes() -> None:
+    stream = io.StringIO()
+    with Progress("main", {"dice / wan": range(1)}, STATES, stream=stream) as progress:
+        progress.wait("rate limit", 60)
+        progress._show()
+        progress.wait("rate limit", 0)
+    first, last = stream.getvalue().splitlines()
+    assert re.fullmatch(r"main: 1 waiting; waiting until \d\d:\d\d:\d\d \(rate limit\)", first)
+    assert last == "main: 1 waiting"
+
+
+def test_counts_add_up_when_many_threads_move_items() -> None:
+    with Progress("main", {"cell": range(400)}, STATES, stream=io.StringIO()) as progress:
+
+        def work(start: int) -> None:
+            for item in range(start, 400, 8):
+                progress.move("cell", item, "running")
+                progress.move("cell", item, "done")
+
+        threads = [threading.Thread(target=work, args=(start,)) for start in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert progress.totals() == {"done": 400}
+
+
+def test_an_item_that_is_not_there_cannot_move() -> None:
+    with Progress("main", {"cell": range(1)}, STATES, stream=io.StringIO()) as progress, pytest.raises(KeyError):
+        progress.move("cell", 7, "done")
