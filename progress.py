@@ -73,24 +73,8 @@ class Progress:
         with self._mutex:
             return self._totals()
 
-    def __enter__(self) -> Self:
-        self._ticker.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._over.set()
-        self._ticker.join()
-        self._show()
-
-    def _tick(self) -> None:
-        interval = _TERMINAL_INTERVAL_S if self._in_place else _LINE_INTERVAL_S
-        # The first look comes soon in both forms: a person wants to see that something runs.
-        pause = _TERMINAL_INTERVAL_S
-        while not self._over.wait(pause):
-            self._show()
-            pause = interval
-
-    def _show(self) -> None:
+    def refresh(self) -> None:
+        """Show how things stand now; a ticker does so from time to time."""
         with self._mutex:
             notes, self._notes = self._notes, []
             if self._in_place:
@@ -106,6 +90,23 @@ class Progress:
                 self._last_line = line
                 self._stream.write("".join(f"{text}\n" for text in (*notes, *changed)))
             self._stream.flush()
+
+    def __enter__(self) -> Self:
+        self._ticker.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._ticker.join()
+        self.refresh()
+
+    def _tick(self) -> None:
+        interval = _TERMINAL_INTERVAL_S if self._in_place else _LINE_INTERVAL_S
+        # The first look comes soon in both forms: a person wants to see that something runs.
+        pause = _TERMINAL_INTERVAL_S
+        while not self._over.wait(pause):
+            self.refresh()
+            pause = interval
 
     def _totals(self) -> dict[str, int]:
         total = sum(self._counts.values(), Counter[str]())

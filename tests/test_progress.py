@@ -3,6 +3,7 @@
 import io
 import re
 import threading
+import time
 from unittest import mock
 
 import pytest
@@ -10,6 +11,11 @@ import pytest
 from progress import Progress
 
 STATES = ("waiting", "running", "done", "refused")
+
+
+@pytest.fixture(autouse=True)
+def _no_ticking(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("progress._TERMINAL_INTERVAL_S", 1000.0)
 
 
 class Terminal(io.StringIO):
@@ -35,12 +41,12 @@ class Terminal(io.StringIO):
 def test_a_terminal_shows_one_table_that_adds_up() -> None:
     terminal = Terminal()
     with Progress("main", {"dice / wan": range(3), "ball / wan": range(2)}, STATES, stream=terminal) as progress:
-        progress._show()
+        progress.refresh()
         progress.note("a remark")
         progress.move("dice / wan", 0, "running")
         progress.move("dice / wan", 0, "done")
         progress.move("ball / wan", 1, "refused")
-        progress._show()
+        progress.refresh()
     assert [re.sub(r" +", " ", line).rstrip() for line in terminal.screen()] == [
         "a remark",
         "main",
@@ -60,32 +66,40 @@ def test_a_low_terminal_folds_the_cells_at_rest_first() -> None:
         Progress("main", cells, ("done", *STATES), calm=("done",), stream=terminal) as progress,
     ):
         progress.move("cell 25", 1, "refused")
-        progress._show()
+        progress.refresh()
     shown = terminal.screen()
     assert len(shown) <= 10
     assert any(line.startswith("cell 25") for line in shown)
     folded = next(line for line in shown if "more cells" in line)
-    assert [int(word) for word in folded.split() if word.isdigit()][0] == 30 - sum(
-        line.startswith("cell ") for line in shown
-    )
+    count = next(int(word) for word in folded.split() if word.isdigit())
+    assert count == 30 - sum(line.startswith("cell ") for line in shown)
     assert max(len(line) for line in shown) < 60
 
 
 def test_elsewhere_plain_lines_appear_only_when_something_changed() -> None:
     stream = io.StringIO()
     with Progress("main", {"dice / wan": range(2)}, STATES, stream=stream) as progress:
-        progress._show()
-        progress._show()
+        progress.refresh()
+        progress.refresh()
         progress.move("dice / wan", 1, "done")
         progress.note("a remark")
     assert stream.getvalue() == "main: 2 waiting\na remark\nmain: 1 waiting, 1 done\n"
+
+
+def test_it_shows_by_itself_that_something_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("progress._TERMINAL_INTERVAL_S", 0.005)
+    stream = io.StringIO()
+    with Progress("main", {"cell": range(1)}, STATES, stream=stream):
+        while not stream.getvalue():
+            time.sleep(0.001)
+    assert stream.getvalue() == "main: 1 waiting\n"
 
 
 def test_a_pause_says_why_and_until_when_and_passes() -> None:
     stream = io.StringIO()
     with Progress("main", {"dice / wan": range(1)}, STATES, stream=stream) as progress:
         progress.wait("rate limit", 60)
-        progress._show()
+        progress.refresh()
         progress.wait("rate limit", 0)
     first, last = stream.getvalue().splitlines()
     assert re.fullmatch(r"main: 1 waiting; waiting until \d\d:\d\d:\d\d \(rate limit\)", first)
