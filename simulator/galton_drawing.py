@@ -129,10 +129,10 @@ def _brass_bar(painter: Painter, points: list[Point], width: float) -> None:
 
 
 STYLES = {
+    "galton_board_real": _Style(_brass_board, chrome, 0.75, (206, 160, 66)),
     "galton_board": _Style(
         _flat_board, lambda radius: sphere(radius, (46, 184, 72), gloss=0.5, rim=0.4), 0.0, (52, 73, 102)
     ),
-    "galton_board_real": _Style(_brass_board, chrome, 0.75, (206, 160, 66)),
 }
 
 

@@ -1,20 +1,25 @@
 """All scene simulators, and the driver that turns (scene, law, seed) into a truth and its frames."""
 
-import importlib.util
 from collections.abc import Iterator
 
 from constants import SIMULATOR_SIZE
 from errors import UserError
+from simulator import ball, cards, dice, galton, lottery, pendulum, roulette, walking
 from simulator.base import SceneSimulator, Size, Take, Truth, generator
 from simulator.laws import draw, law_probabilities
 from video_io import Frame
 
-_MODULES = ("galton", "ball", "walking", "pendulum", "dice", "cards", "lottery", "roulette")
-
-SIMULATORS: dict[str, SceneSimulator] = {}
-for _name in _MODULES:
-    if importlib.util.find_spec(f"simulator.{_name}"):
-        SIMULATORS.update(getattr(importlib.import_module(f"simulator.{_name}"), "SIMULATORS", {}))
+# Scene key -> simulator, in display order.
+SIMULATORS: dict[str, SceneSimulator] = {
+    **galton.SIMULATORS,
+    **ball.SIMULATORS,
+    **walking.SIMULATORS,
+    **pendulum.SIMULATORS,
+    **dice.SIMULATORS,
+    **cards.SIMULATORS,
+    **lottery.SIMULATORS,
+    **roulette.SIMULATORS,
+}
 
 
 def simulate(
