@@ -6,6 +6,8 @@ from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.figure import Figure
 
 # Inches: a column and a page of a two-column paper. Text sizes below are what is legible there without scaling.
@@ -52,7 +54,6 @@ _STYLE: dict[str, Any] = {
     "legend.frameon": False,
     "lines.linewidth": 1.2,
     "pdf.fonttype": 42,
-    "savefig.facecolor": "white",
 }
 
 
@@ -68,19 +69,19 @@ def axes_grid(figure: Figure, rows: int, columns: int, **kwargs: Any) -> list[Ax
 
 
 def render(figure: Figure) -> dict[str, bytes]:
-    """The figure as {"pdf": ..., "png": ...}, without dates or version numbers in the files."""
-    # The layout is solved once and then kept: it would come out the same for both files.
-    figure.draw_without_rendering()
-    figure.set_layout_engine("none")
-    files = {}
-    for kind, metadata in (
-        ("pdf", {"CreationDate": None, "Producer": None, "Creator": None}),
-        ("png", {"Software": None}),
-    ):
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format=kind, dpi=PNG_DPI, metadata=metadata)
-        files[kind] = buffer.getvalue()
-    return files
+    """The figure as {"pdf": ..., "png": ...}, without dates or version numbers in the files.
+
+    The canvases are called directly: savefig would draw everything once more for each file to solve the layout again.
+    """
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
+        figure.set_layout_engine("none")
+    pdf, png = io.BytesIO(), io.BytesIO()
+    FigureCanvasPdf(figure).print_pdf(pdf, metadata=_METADATA["pdf"])  # type: ignore[no-untyped-call]
+    figure.set_dpi(PNG_DPI)
+    FigureCanvasAgg(figure).print_png(png, metadata=_METADATA["png"])  # type: ignore[no-untyped-call]
+    return {"pdf": pdf.getvalue(), "png": png.getvalue()}
 
 
 def hide_unused(axes: Sequence[Axes], used: int) -> None:

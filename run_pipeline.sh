@@ -6,16 +6,20 @@
 #   ./run_pipeline.sh --only STAGE        one stage
 #   ./run_pipeline.sh --from STAGE        this stage and those after it
 #   ./run_pipeline.sh --skip STAGE        all but this stage (may be given again)
-#   ./run_pipeline.sh --models NAME...    evaluate further models beside the published six (give it last)
+#   ./run_pipeline.sh --models NAME...    evaluate further models beside the published six
 #
+# Studies of the statistics themselves take a minute or more and do not depend on any model's outcomes: their results
+# are committed, and they run when named with --only.
 # Makes its own environment the first time. Stops at the first failing stage, names it, and exits non-zero.
 set -euo pipefail
 cd "$(dirname "$0")"
 
-# name | command | what it makes | options (models: takes --models; show: its output is shown; key NAME: needs that key)
+# name | command | what it makes | options
+# (models: takes --models; alone: after all before it; show: its output is shown; study: only when named; key NAME: needs
+# that key, and further models)
 STAGES=(
-    "generate_rollouts|generate_rollouts.py|videos of further models|models only key REPLICATE_API_TOKEN"
-    "extract_bin|extract_bin.py|outcomes of further models, read by the judge|models only key GEMINI_API_KEY"
+    "generate_rollouts|generate_rollouts.py|videos of further models|models key REPLICATE_API_TOKEN"
+    "extract_bin|extract_bin.py|outcomes of further models, read by the judge|models key GEMINI_API_KEY"
     "config_table|make_config_table.py|Table 1: generation settings|"
     "rollouts|analyze_rollouts.py|Figures 4 and 6-12: distributions|models"
     "tv_band|compute_tv_band.py|Tables 2 and 4: scorability, TV, score, mnTV|models"
@@ -31,9 +35,9 @@ STAGES=(
     "scatter_grid|make_scatter_grid.py|Figure 5: scorability against TV|models"
     "rollout_examples|make_rollout_examples.py|Figure 3: frame strips|"
     "pendulum|verify_pendulum_v3.py|the pendulum's reference, by integration|"
-    "interval_coverage|study_interval_coverage.py|coverage of the intervals|"
-    "compare_with_paper|compare_with_paper.py|every published figure against the recomputed one|show"
-    "results|make_results.py|analysis/RESULTS.md|models show"
+    "interval_coverage|study_interval_coverage.py|coverage of the intervals|study"
+    "compare_with_paper|compare_with_paper.py|every published figure against the recomputed one|alone show"
+    "results|make_results.py|analysis/RESULTS.md|models alone show"
 )
 
 usage_error() {
@@ -82,6 +86,8 @@ while [ $# -gt 0 ]; do
     shift
 done
 
+[ -z "$only" ] || [ -z "$from" ] || usage_error "--only together with --from"
+
 if $list; then
     for stage in "${STAGES[@]}"; do
         IFS='|' read -r name command makes _ <<<"$stage"
@@ -92,22 +98,59 @@ fi
 
 source ./environment.sh
 use_environment requirements.txt
-log="$(mktemp)"
-trap 'rm -f "$log"' EXIT
+logs="$(mktemp -d)"
+# Stages run in the background, where an interrupt does not reach them: whatever ends this script ends them.
+trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$logs"' EXIT
+trap 'exit 130' INT TERM
 
-now() { echo "${EPOCHREALTIME:-$SECONDS}"; }
-since() { awk -v a="$1" -v b="$(now)" 'BEGIN { printf "%.1f s", b - a }'; }
+# Some languages write the seconds with a comma, which awk does not read.
+now() { local at="${EPOCHREALTIME:-$SECONDS}" && echo "${at/,/.}"; }
+since() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.1f s", b - a }'; }
 
 # Why a stage is not run, or nothing.
 reason_to_skip() {
     local name="$1" script="$2" options=" $3 " key
     [ -f "$script" ] || { echo "there is no $script" && return; }
     [[ "$skipped" != *" $name "* ]] || { echo "as asked" && return; }
+    if [[ "$options" == *" study "* ]] && [ "$only" != "$name" ]; then
+        echo "a study, whose results are committed (--only $name)" && return
+    fi
     if [[ "$options" == *" key "* ]]; then
         key="${options##* key }" && key="${key%% *}"
         [ -n "${!key:-}" ] || { echo "$key is not set" && return; }
         [ ${#models[@]} -gt 0 ] || echo "every published cell has its outcomes; name further models with --models"
     fi
+}
+
+# Two stages run at a time, one a core; they are started, and reported, in order.
+queue=() # "name|what it makes|options|pid|start" of the running stages
+
+run_stage() {
+    local code=0 child
+    "$PYTHON" "${@:2}" >"$logs/$1.log" &
+    child=$!
+    trap 'kill "$child" 2>/dev/null' TERM
+    wait "$child" || code=$?
+    now >"$logs/$1.end"
+    return "$code"
+}
+
+report_first() {
+    local name makes options pid begun code=0
+    IFS='|' read -r name makes options pid begun <<<"${queue[0]}"
+    queue=(${queue[@]+"${queue[@]:1}"})
+    wait "$pid" || code=$?
+    if [ "$code" -ne 0 ]; then
+        tail -n 30 "$logs/$name.log"
+        echo "run_pipeline.sh: stage $name failed (exit $code)" >&2
+        exit "$code"
+    fi
+    printf '%-20s %-62s %s\n' "$name" "$makes" "$(since "$begun" "$(cat "$logs/$name.end")")"
+    [[ " $options " != *" show "* ]] || sed 's/^/    /' "$logs/$name.log"
+}
+
+report_all_but() {
+    while [ ${#queue[@]} -gt "$1" ]; do report_first; done
 }
 
 started="$(now)"
@@ -119,25 +162,26 @@ for stage in "${STAGES[@]}"; do
     [ -z "$waiting" ] || continue
     why="$(reason_to_skip "$name" "$script" "$options")"
     if [ -n "$why" ]; then
+        report_all_but 0
         printf '%-20s skipped: %s\n' "$name" "$why"
         continue
     fi
     arguments=()
     if [ ${#models[@]} -gt 0 ]; then
         case " $options " in
-        *" models only "*) arguments=(--model "${models[@]}") ;;
+        *" models key "*) arguments=(--model "${models[@]}") ;;
         *" models "*) arguments=(--models "${models[@]}") ;;
         esac
     fi
-    begun="$(now)"
-    code=0
-    "$PYTHON" "$script" ${arguments[@]+"${arguments[@]}"} >"$log" || code=$?
-    if [ "$code" -ne 0 ]; then
-        tail -n 30 "$log"
-        echo "run_pipeline.sh: stage $name failed ($script, exit $code)" >&2
-        exit "$code"
-    fi
-    printf '%-20s %-62s %s\n' "$name" "$makes" "$(since "$begun")"
-    [[ " $options " != *" show "* ]] || sed 's/^/    /' "$log"
+    case " $options " in
+    *" key "* | *" alone "*) report_all_but 0 ;;
+    *) report_all_but 1 ;;
+    esac
+    run_stage "$name" "$script" ${arguments[@]+"${arguments[@]}"} &
+    queue+=("$name|$makes|$options|$!|$(now)")
+    case " $options " in
+    *" key "* | *" alone "*) report_all_but 0 ;;
+    esac
 done
-printf 'done in %s: open analysis/RESULTS.md\n' "$(since "$started")"
+report_all_but 0
+printf 'done in %s: open analysis/RESULTS.md\n' "$(since "$started" "$(now)")"
