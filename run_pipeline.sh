@@ -100,7 +100,7 @@ source ./environment.sh
 use_environment requirements.txt
 logs="$(mktemp -d)"
 # Stages run in the background, where an interrupt does not reach them: whatever ends this script ends them.
-trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$logs"' EXIT
+trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$logs"' EXIT
 trap 'exit 130' INT TERM
 
 # Some languages write the seconds with a comma, which awk does not read.
