@@ -154,6 +154,7 @@ def page(analysis: Path, board: Table) -> str:
         "## Verdicts that may be read at any time",
         table("sequential"),
         figure("sequential", "E-values of the tested cells, rollout by rollout"),
+        table("sequential_false_alarms"),
         "## Scores and intervals",
         table("tv_band_score"),
         table("mntv_ci_differences"),
@@ -164,7 +165,8 @@ def page(analysis: Path, board: Table) -> str:
         *(figure(f"analyze_rollouts_{scene}", f"{SCENES[scene].title}: outcomes of each model") for scene in SCENES),
         "## Power",
         table("power_chi2"),
-        figure("power_chi2", "Power against total variation"),
+        figure("power_chi2", "Power of the published test against total variation"),
+        figure("power_chi2_exact", "Power of the exact tests against total variation"),
         "## Missing outcomes",
         table("mcar_sensitivity"),
         table("mcar_sensitivity_mntv"),
@@ -178,8 +180,8 @@ def page(analysis: Path, board: Table) -> str:
         figure("recompute_dur5s", "Benchmark length against 5 s"),
         table("dice_ablation_figures_guidance"),
         figure("dice_ablation_figures_guidance", "Dice under guidance"),
-        table("dice_ablation_figures_compliance"),
-        figure("dice_ablation_figures_compliance", "Asked for a face"),
+        table("dice_ablation_figures_faces"),
+        figure("dice_ablation_figures_faces", "Asked for a face"),
         "## The pendulum's reference",
         table("verify_pendulum_v3"),
         figure("verify_pendulum_v3", "P(left) over time"),
@@ -209,7 +211,7 @@ def exact_section(analysis: Path) -> str:
         f"simulation stops at {1 / (CHI2_REPLICATES + 1):.0e}. {changed} cells change their verdict with the "
         "statistic, for the reasons below: χ² is led by rare outcomes and hardly sees concentration in the centre of "
         "a board, TV is the reverse. The published rule of the power analysis rejects a fair coin at N = 16 with "
-        f"probability {coin['true_size']:.3f}, not {ALPHA}."
+        f"probability {coin['size']:.3f}, not {ALPHA}."
     )
 
 
