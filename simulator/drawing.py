@@ -47,9 +47,10 @@ class View:
 class Painter:
     """A still picture in scene coordinates, painted large and reduced by `frame`."""
 
-    def __init__(self, size: Size, ground: Colour | Image.Image) -> None:
-        large = (size[0] * SUPERSAMPLING, size[1] * SUPERSAMPLING)
+    def __init__(self, size: Size, ground: Colour | Image.Image, scale: int = SUPERSAMPLING) -> None:
+        large = (size[0] * scale, size[1] * scale)
         self.view = View(large)
+        self.scale = scale
         self.image = ground.resize(large) if isinstance(ground, Image.Image) else Image.new("RGB", large, ground)
 
     def polygon(self, points: Sequence[Point], fill: Colour) -> None:
@@ -84,10 +85,8 @@ class Painter:
 
     def soft(self, paint: Callable[["Painter"], None], blur: float, colour: Colour, opacity: float) -> None:
         """Lay a blurred silhouette over the picture: a shadow or a glow. `paint` draws it in white on a mask."""
-        mask = Painter.__new__(Painter)
         # A blurred picture needs no oversampling.
-        small = (self.view.size[0] // SUPERSAMPLING, self.view.size[1] // SUPERSAMPLING)
-        mask.view, mask.image = View(small), Image.new("RGB", small)
+        mask = Painter((self.view.size[0] // self.scale, self.view.size[1] // self.scale), (0, 0, 0), scale=1)
         paint(mask)
         blurred = mask.image.convert("L").filter(ImageFilter.GaussianBlur(mask.view.length(blur)))
         large = blurred.resize(self.view.size, Image.Resampling.BILINEAR).point(lambda value: value * opacity)
@@ -115,7 +114,7 @@ class Painter:
         self.image.paste(left.transpose(Image.Transpose.FLIP_LEFT_RIGHT), (half, 0))
 
     def frame(self) -> Frame:
-        return np.array(self.image.reduce(SUPERSAMPLING), dtype=np.uint8)
+        return np.array(self.image.reduce(self.scale), dtype=np.uint8)
 
 
 @functools.cache
