@@ -21,6 +21,7 @@ import records
 from cell_summary import null_band, summary
 from constants import INTERVAL_LEVEL, N_ROLLOUTS
 from grid_table import grid_table
+from marker_places import STRIP, placed
 from models import Model, resolve
 from outputs import Outputs
 from scenes import SCENES, Scene
@@ -29,14 +30,6 @@ from tables import DASH, Entry, Table, fixed, range_text
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-# A cell without a valid rollout has no TV: its marker stands in a strip below the axis, at this height.
-STRIP = -0.11
-# Two markers overlap when they are closer than this, across and along; about a marker's size in a panel of the grid.
-OVERLAP = (0.05, 0.06)
-# A marker that would overlap another one is moved sideways in steps of this, within these limits.
-STEP = 0.055
-LIMITS = (-0.06, 1.06)
 
 
 @cli.command
@@ -83,24 +76,6 @@ def band_table(results: dict[str, Any], models: list[Model]) -> Table:
         quantities=("TV", "band"),
         notes=[f"Bold: above the band. {DASH} no valid rollout."],
     )
-
-
-def placed(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Where the markers of these (rho, height) points stand, so that none hides another.
-
-    In the given order each takes its own place, or else the nearest free one beside it at the same height.
-    """
-    taken: list[tuple[float, float]] = []
-    for rho, height in points:
-        steps = sorted(range(-2 * len(points), 2 * len(points) + 1), key=lambda step: (abs(step), step))
-        places = [(rho + step * STEP, height) for step in steps]
-        free = [p for p in places if LIMITS[0] <= p[0] <= LIMITS[1] and not any(_overlap(p, other) for other in taken)]
-        taken.append(free[0] if free else (rho, height))
-    return taken
-
-
-def _overlap(a: tuple[float, float], b: tuple[float, float]) -> bool:
-    return abs(a[0] - b[0]) < OVERLAP[0] and abs(a[1] - b[1]) < OVERLAP[1]
 
 
 def draw(results: dict[str, Any], models: list[Model]) -> "Figure":

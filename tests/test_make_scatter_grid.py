@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import make_scatter_grid
+import marker_places
 from common import copied_outcomes, write_model
 from models import PUBLISHED, resolve
 from paths import ANALYSIS, PAPER
@@ -46,10 +47,10 @@ def test_no_marker_hides_another_and_each_stands_at_its_own_tv(results: Any) -> 
         places = markers(ax)
         assert set(places) == set(PUBLISHED)
         for model, (x, y) in places.items():
-            assert y == pytest.approx(make_scatter_grid.STRIP if row[model]["tv"] is None else row[model]["tv"])
+            assert y == pytest.approx(marker_places.STRIP if row[model]["tv"] is None else row[model]["tv"])
             assert abs(x - row[model]["rho"]) < 0.12
         pairs = [(a, b) for a in places for b in places if a < b]
-        assert not any(make_scatter_grid._overlap(places[a], places[b]) for a, b in pairs)
+        assert not any(marker_places.overlap(places[a], places[b]) for a, b in pairs)
 
 
 def test_a_cell_without_a_valid_rollout_is_a_hollow_marker(results: Any) -> None:
@@ -82,12 +83,12 @@ def test_the_shaded_band_is_that_of_a_fully_scorable_cell(results: Any) -> None:
 @given(st.lists(st.tuples(st.integers(0, 32), st.integers(0, 32)), min_size=1, max_size=8))
 def test_markers_are_moved_sideways_only_and_never_overlap(cells: list[tuple[int, int]]) -> None:
     points = [(n_valid / 32, tv / 32) for n_valid, tv in cells]
-    places = make_scatter_grid.placed(points)
+    places = marker_places.placed(points)
     assert places[0] == points[0]
     assert [y for _, y in places] == [y for _, y in points]
-    low, high = make_scatter_grid.LIMITS
+    low, high = marker_places.LIMITS
     assert all(low <= x <= high for x, _ in places)
-    assert not any(make_scatter_grid._overlap(a, b) for i, a in enumerate(places) for b in places[:i])
+    assert not any(marker_places.overlap(a, b) for i, a in enumerate(places) for b in places[:i])
 
 
 def test_a_further_model_gets_a_marker_of_its_own(analysis: Path) -> None:
