@@ -231,11 +231,11 @@ def _first_frame(size: Size) -> Frame:
 def _frames(take: Take, size: Size) -> Iterator[Frame]:
     cards = motion(take)
     front = _prepared(_front(take, size))
-    frame, previous = _first_frame(size), cards[0]
+    previous, picture = cards[0], _first_frame(size)
     for card in cards[1:]:
-        frame = frame.copy() if card == previous else _picture(card, front, size)
-        previous = card
-        yield frame
+        if card != previous:
+            previous, picture = card, _picture(card, front, size)
+        yield picture.copy()
 
 
 SIMULATORS = {

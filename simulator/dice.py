@@ -199,11 +199,11 @@ def _first_frame(size: Size) -> Frame:
 
 
 def _frames(take: Take, size: Size) -> Iterator[Frame]:
-    previous, frame = start_pose(), _first_frame(size)
+    previous, picture = start_pose(), _first_frame(size)
     for pose in throw(take)[1:]:
-        frame = frame.copy() if pose is previous else _picture(pose, size)
-        previous = pose
-        yield frame
+        if pose is not previous:
+            previous, picture = pose, _picture(pose, size)
+        yield picture.copy()
 
 
 SIMULATORS = {"dice": SceneSimulator(artefacts=("on_edge",), first_frame=_first_frame, frames=_frames)}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.ndimage import label
 
-from constants import CONDITIONING_SIZE, SIMULATOR_SIZE
+from constants import SIMULATOR_SIZE
 from scenes import SCENES
 from simulator.base import Take
 from simulator.card_faces import BLACK, LAYOUTS, RED, SUITS, blurred_face, face
@@ -38,9 +38,8 @@ def test_suits_are_the_outcomes_of_the_scene() -> None:
 
 
 @pytest.mark.parametrize("outcome", range(1, 5))
-@pytest.mark.parametrize("seed", range(3))
-def test_the_final_frame_shows_symbols_of_the_suits_colour_only(outcome: int, seed: int) -> None:
-    card = final_card(outcome, seed=seed)
+def test_the_final_frame_shows_symbols_of_the_suits_colour_only(outcome: int) -> None:
+    card = final_card(outcome, seed=outcome)
     wanted, other = (RED, BLACK) if SUITS[outcome - 1] in ("hearts", "diamonds") else (BLACK, RED)
     assert share_near(card, wanted) > 0.005
     assert share_near(card, other) < 0.0005
@@ -117,13 +116,3 @@ def test_nothing_of_the_face_can_be_seen_before_the_card_turns(artefact: str) ->
     other = itertools.islice(CARDS.frames(take(None, artefact, seed=4), SIMULATOR_SIZE), hidden)
     for one, two in zip(outcome, other, strict=True):
         np.testing.assert_array_equal(one, two)
-
-
-def test_the_first_frame_comes_in_the_size_asked_for() -> None:
-    assert CARDS.first_frame(CONDITIONING_SIZE).shape == (*CONDITIONING_SIZE[::-1], 3)
-
-
-def test_the_same_seed_gives_the_same_frames() -> None:
-    *_, one = CARDS.frames(take(2, seed=9), SIMULATOR_SIZE)
-    *_, two = CARDS.frames(take(2, seed=9), SIMULATOR_SIZE)
-    np.testing.assert_array_equal(one, two)

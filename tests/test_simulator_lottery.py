@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from constants import CONDITIONING_SIZE, SIMULATOR_SIZE
+from constants import SIMULATOR_SIZE
 from scenes import SCENES
 from simulator.base import Take
 from simulator.drawing import View
@@ -97,12 +97,11 @@ def test_every_draw_begins_with_all_balls_at_rest_in_the_drum() -> None:
         assert in_tube(start) == []
         np.testing.assert_array_equal(start.position, starts[0].position)
     assert distances(starts[0]).min() > 2 * BALL_RADIUS * 0.97
-    assert LOTTERY.first_frame(CONDITIONING_SIZE).shape == (*CONDITIONING_SIZE[::-1], 3)
 
 
 def test_the_number_in_the_tube_is_drawn_dark_on_white_and_differs_between_outcomes() -> None:
     pictures = []
-    for outcome in (6, 9, 11, 17):
+    for outcome in (6, 9):
         *_, last = LOTTERY.frames(take(outcome, seed=3), SIMULATOR_SIZE)
         pictures.append(tube(last).astype(int))
         assert (pictures[-1].max(axis=2) < 60).mean() > 0.05
@@ -113,9 +112,3 @@ def test_the_number_in_the_tube_is_drawn_dark_on_white_and_differs_between_outco
 
 def test_the_tube_of_the_first_frame_is_empty() -> None:
     assert tube(LOTTERY.first_frame(SIMULATOR_SIZE)).max() < 200
-
-
-def test_the_same_seed_gives_the_same_frames() -> None:
-    one = [frame.tobytes() for frame in itertools.islice(LOTTERY.frames(take(5, seed=3), SIMULATOR_SIZE), 30)]
-    two = [frame.tobytes() for frame in itertools.islice(LOTTERY.frames(take(5, seed=3), SIMULATOR_SIZE), 30)]
-    assert one == two
