@@ -12,9 +12,12 @@ from typing import Any, NoReturn, Protocol
 
 from errors import UserError
 from models import PUBLISHED
-from paths import ANALYSIS
+from paths import ANALYSIS, ROLLOUTS
 from scenes import SCENES
+from studies import STUDIES, Study
 
+# Stands for every scene or model of a study.
+ALL = "all"
 # A model's key becomes part of file names, so it must not be able to leave its folder or look like an option.
 _MODEL_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
@@ -82,6 +85,24 @@ def selected_models(args: argparse.Namespace) -> list[str]:
 def is_selection(args: argparse.Namespace) -> bool:
     """Whether only a part was asked for, which is printed and never written over the whole."""
     return bool(getattr(args, "scene", None) or getattr(args, "model", None))
+
+
+def add_cells(options: argparse.ArgumentParser) -> None:
+    """Options of a script that makes or reads rollouts: --study, --scene and --rollouts."""
+    options.add_argument("--study", default="main", metavar="STUDY", help=f"one of {', '.join(STUDIES)} (default main)")
+    options.add_argument("--scene", nargs="+", default=[ALL], metavar="SCENE", help="scenes, or all (default)")
+    options.add_argument("--rollouts", type=Path, default=ROLLOUTS, metavar="DIR", help="the videos (rollouts/)")
+
+
+def study_and_scenes(args: argparse.Namespace) -> tuple[Study, list[str]]:
+    """The study, and those of its scenes that were asked for, in display order."""
+    if args.study not in STUDIES:
+        raise UserError(f"--study {args.study}: unknown study; expected one of {', '.join(STUDIES)}")
+    study = STUDIES[args.study]
+    for name in args.scene:
+        if name != ALL and name not in study.scenes:
+            raise UserError(f"--scene {name}: not a scene of {study.key}; expected all or {', '.join(study.scenes)}")
+    return study, [scene for scene in study.scenes if scene in args.scene or ALL in args.scene]
 
 
 def check_model_key(model: str) -> str:

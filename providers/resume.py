@@ -1,6 +1,6 @@
 """What is left to do for one rollout, given its ledger and its file."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from enum import Enum, auto
 from pathlib import Path
@@ -44,8 +44,11 @@ def side_path(path: Path) -> Path:
     return path.with_name(f".{path.name}.part")
 
 
-def recover(history: History, folder: Path, requests: Iterable[Request]) -> None:
-    """Move those videos into place that a crash left beside it after their verification. Needs the folder's lock."""
+def recover(history: History, folder: Path, requests: Sequence[Request]) -> None:
+    """Move those videos into place that a crash left beside it after their verification; remove what else it left.
+
+    Needs the folder's lock: without it, a file that looks left behind may be one that is being written.
+    """
     for request in requests:
         path, last = video_path(folder, request), history.rollout(request.key).last
         side = side_path(path)
@@ -57,6 +60,9 @@ def recover(history: History, folder: Path, requests: Iterable[Request]) -> None
             and sha256_file(side) == last.sha256
         ):
             side.replace(path)
+    for cell in {video_path(folder, request).parent for request in requests}:
+        for left in (*cell.glob(".seed_*"), *cell.glob("..seed_*")):
+            left.unlink()
 
 
 def plan(history: History, folder: Path, requests: Sequence[Request]) -> dict[RolloutKey, Step]:

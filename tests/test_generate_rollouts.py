@@ -57,7 +57,7 @@ def test_all_cells_of_a_study_are_made_in_their_places(tmp_path: Path) -> None:
         assert set(place.created().values()) == {1} and len(place.created()) == 12
         assert len(place.service.files) == 2, "a frame is uploaded once a run, whatever the models and seeds"
         again = place.run("--count", "3", model="wan seedance", scene="ball dice")
-        assert again.code == 0 and "0 predictions created" in again.out
+        assert again.code == 0 and "0 created by this run" in again.out
         assert len(place.service.predictions) == 12
 
 

@@ -1,0 +1,46 @@
+"""Videos that are made on this machine: the same folders, ledger, states and resume as the paid ones."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from pathlib import Path
+
+from protocol import Generation
+from providers.base import Lost, Prediction, Request, RolloutKey, State
+
+
+class LocalProvider:
+    """Renders with `render(request, path)` in an executor, at the moment at which another provider would download.
+
+    `render` raises DownloadError for a video that cannot be made. Nothing is paid for and nothing outlives the process,
+    so that a lost intent has come to nothing, and a known id only says that a video is to be rendered.
+    """
+
+    poll_interval = 0.05
+
+    def __init__(self, name: str, render: Callable[[Request, Path], None], executor: Executor) -> None:
+        self.name = name
+        self._render = render
+        self._executor = executor
+
+    async def prepare(self, generations: Sequence[Generation]) -> list[str]:
+        return []
+
+    async def submit(self, request: Request) -> str:
+        scene, model, seed = request.key
+        return f"{self.name}:{scene}/{model}/{seed}"
+
+    async def poll(self, prediction_id: str) -> Prediction:
+        return Prediction(prediction_id, State.SUCCEEDED, video=prediction_id)
+
+    async def find(self, lost: Sequence[Lost], known_ids: frozenset[str]) -> Mapping[RolloutKey, str]:
+        return {}
+
+    async def download(self, request: Request, video: str, path: Path) -> None:
+        await asyncio.get_running_loop().run_in_executor(self._executor, self._render, request, path)
+
+    async def cancel(self, prediction_id: str) -> None:
+        """There is nothing to cancel: what is rendered ends with the process."""
+
+    async def close(self) -> None:
+        self._executor.shutdown(cancel_futures=True)

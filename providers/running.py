@@ -1,0 +1,111 @@
+"""One run over one study's folder, from its lock to what it says at the end."""
+
+import asyncio
+import sys
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from ledger import FolderLock
+from progress import Progress
+from providers.base import ASK_AGAIN, Provider, Request, RolloutKey
+from providers.engine import Engine
+from providers.history import History, identical_videos
+from providers.resume import Step, plan, recover
+from providers.run_state import DISPLAY, DONE, DOWNLOADING, RUNNING, WAITING, Report, Settings, cell_name
+
+_Key = TypeVar("_Key", bound=Hashable)
+
+
+def run(
+    requests: Sequence[Request], folder: Path, open_provider: Callable[[], Provider], settings: Settings, command: str
+) -> int:
+    """Make what is missing of these rollouts, and say how it went; the exit code, as the scripts document it.
+
+    open_provider: called when something is to be asked of it, so that a complete set needs neither key nor network.
+    command: what a person enters to do the same again.
+    """
+    with FolderLock(folder):
+        history = History(folder)
+        try:
+            report = asyncio.run(_generate(requests, folder, history, open_provider, settings))
+        except KeyboardInterrupt:
+            print(f"interrupted; nothing is lost. Continue with:\n{command}", file=sys.stderr)
+            return 130
+        finally:
+            history.close()
+    print("\n".join(_conclusion(report, history, command, settings.retry)))
+    return int(any(state != DONE for state in report.states.values()))
+
+
+async def _generate(
+    requests: Sequence[Request],
+    folder: Path,
+    history: History,
+    open_provider: Callable[[], Provider],
+    settings: Settings,
+) -> Report:
+    recover(history, folder, requests)
+    steps = plan(history, folder, requests)
+    at_rest = {key: state for key, step in steps.items() if (state := _at_rest(history, key, step, settings.retry))}
+    report = Report(dict(at_rest))
+    foreign = sum(step is Step.FOREIGN for step in steps.values())
+    if foreign:
+        report.remarks.append(f"{foreign} videos are not in the ledger: they came from elsewhere and are left alone")
+    under_way = [request for request in requests if request.key not in at_rest]
+    if not under_way:
+        return report
+    provider = open_provider()
+    try:
+        report.remarks += await provider.prepare(list(dict.fromkeys(request.generation for request in under_way)))
+        cells = {name: [r.seed for r in group] for name, group in _grouped(requests, cell_name).items()}
+        with Progress(folder.name, cells, DISPLAY, calm=(DONE,)) as progress:
+            for request in requests:
+                progress.move(cell_name(request), request.seed, at_rest.get(request.key, WAITING))
+            made = await Engine(provider, folder, history, settings, progress).run(under_way, steps)
+    finally:
+        await provider.close()
+    return Report(report.states | made.states, made.created, report.remarks + made.remarks)
+
+
+def _at_rest(history: History, key: RolloutKey, step: Step, retry: bool) -> str | None:
+    """How a rollout is shown for which nothing is to be done; None for the others."""
+    if step in {Step.NOTHING, Step.FOREIGN}:
+        return DONE
+    last = history.rollout(key).last
+    return last.state.value if step is Step.GIVEN_UP and not retry and last is not None and last.state else None
+
+
+def _conclusion(report: Report, history: History, command: str, retry: bool) -> list[str]:
+    """What there is, what is missing and why, and how to go on; one line each."""
+    counts = Counter(report.states.values())
+    listed = ", ".join(f"{counts[state]} {state}" for state in DISPLAY if counts[state])
+    lines = [f"{len(report.states)} rollouts: {listed}; {report.created} created by this run"]
+    lines += report.remarks
+    for (scene, model), keys in _grouped(report.states, lambda key: key[:2]).items():
+        created = sum(history.rollout(key).created for key in keys)
+        if created > len(keys):
+            lines.append(f"{scene} / {model}: {created} predictions for {len(keys)} rollouts")
+    for group in identical_videos(history, report.states):
+        names = ", ".join(f"{scene} / {model} seed {seed}" for scene, model, seed in group)
+        lines.append(f"identical videos, which are one draw and not {len(group)}: {names}")
+    missing = {key: state for key, state in report.states.items() if state != DONE}
+    for (scene, model, state), keys in _grouped(missing, lambda key: (*key[:2], missing[key])).items():
+        last = history.rollout(keys[0]).last
+        why = f" ({last.detail})" if last is not None and last.detail and state != WAITING else ""
+        lines.append(f"missing: {scene} / {model} seed {', '.join(str(key[2]) for key in keys)}: {state}{why}")
+    if missing:
+        resumable = {WAITING, RUNNING, DOWNLOADING, *ASK_AGAIN} & set(missing.values())
+        lines += ["continue with:", command if resumable or retry else f"{command} --retry"]
+    return lines
+
+
+_Item = TypeVar("_Item")
+
+
+def _grouped(items: Iterable[_Item], key: Callable[[_Item], _Key]) -> Mapping[_Key, list[_Item]]:
+    groups: dict[_Key, list[_Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
