@@ -1,0 +1,67 @@
+"""The README's numbers come from files that scripts make, and its commands and file names exist."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from paths import ANALYSIS, ROOT
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def marked(name: str) -> str:
+    """The text between <!-- name --> and the next <!-- -->, without the fence of a code block."""
+    found = re.search(rf"<!-- {name} -->(.*?)<!-- -->", README, re.DOTALL)
+    assert found, f"README.md has no part marked {name}"
+    lines = found.group(1).strip().splitlines()
+    return "\n".join(line for line in lines if not line.startswith("```"))
+
+
+def test_pipeline_time_and_memory_are_the_measured_ones() -> None:
+    measured = json.loads((ROOT / "benchmarks" / "bench_analysis.json").read_text())
+    assert marked("pipeline_seconds") == f"{measured['pipeline_seconds']:.0f}"
+    assert marked("peak_mb") == f"{measured['peak_mb']:.0f}"
+
+
+def test_tail_of_the_pipeline_is_what_the_scripts_print() -> None:
+    compared = json.loads((ANALYSIS / "results" / "compare_with_paper.json").read_text())
+    figures, near, misses = compared["figures"], compared["last_digit"], compared["misses"]
+    total = f"{figures - near - misses} of {figures} published figures match, {near} differ by one last digit"
+    tail = marked("pipeline_tail")
+    assert total in tail
+    board = (ANALYSIS / "tables" / "results.md").read_text(encoding="utf-8")
+    for row in [line for line in tail.splitlines() if line.lstrip().startswith("|")]:
+        assert row.strip() in board.splitlines(), row
+
+
+def test_toy_example_prints_what_the_readme_shows(tmp_path_factory: pytest.TempPathFactory) -> None:
+    analysis = tmp_path_factory.mktemp("toy") / "analysis"
+    shutil.copytree(ANALYSIS, analysis)
+    code = marked("toy_code").replace('Path("analysis")', f"Path({str(analysis)!r})")
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
+    command = [sys.executable, "compute_tv_band.py", "--model", "toy", "--analysis", str(analysis)]
+    printed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    assert printed.strip() == marked("toy_output").strip()
+
+
+def test_every_file_that_the_readme_names_exists() -> None:
+    named = {name for name in re.findall(r"`([a-z_0-9/]+\.(?:py|sh|md|json|txt))`", README) if "{" not in name}
+    assert named
+    for name in named:
+        assert (ROOT / name).exists() or (ANALYSIS / name).exists(), name
+
+
+def test_every_published_table_and_figure_has_its_row() -> None:
+    listed: dict[str, set[int]] = {"Table": set(), "Figure": set()}
+    latest = ""
+    for cell in re.findall(r"^\| ((?:Table|Figure)[^|]*)\|", README, re.MULTILINE):
+        for kind, first, last in re.findall(r"(Table|Figure|,) (\d+)(?:-(\d+))?", cell):
+            latest = kind if kind != "," else latest
+            listed[latest].update(range(int(first), int(last or first) + 1))
+    assert listed["Table"] == set(range(1, 13))
+    # Figure 1 is a sketch of the protocol, Figure 2 shows the conditioning frames.
+    assert listed["Figure"] == set(range(3, 16))
