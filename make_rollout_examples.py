@@ -1,0 +1,187 @@
+"""Figure 3: a strip of frames from one scorable rollout, and one from an unscorable one.
+
+    python make_rollout_examples.py [--videos DIR] [--scene SCENE] [--analysis DIR]
+
+Reads   rollouts/main/{scene}/{model}/seed_{i}.mp4 (or below DIR), analysis/{scene}_{model}_bins.json
+Writes  analysis/results/rollout_examples.json, analysis/figures/rollout_examples.{pdf,png}
+Free: needs no key and no network.
+
+Without videos it says so, writes nothing and exits 0. Which rollouts are scorable is what the outcomes say. New outcome
+files hold a hash over their clips; where that does not fit the videos, these are others, and the cell is passed over.
+The first scene that has both kinds is shown, or the one that is asked for; broken videos are named and passed over.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from PIL import Image
+
+import cli
+import records
+from errors import UserError
+from judges.evidence import Clips, find_clips
+from models import MODELS, resolve
+from outputs import Outputs
+from paths import ANALYSIS, ROLLOUTS
+from protocol import digest
+from scenes import SCENES
+from studies import STUDIES
+from video_io import Frame, VideoError, decode, inspect_clip, sha256_file
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+STUDY = STUDIES["main"]
+DEFAULT_VIDEOS = ROLLOUTS / STUDY.key
+FRAMES = 6
+# Pixels: a strip of six frames on a page's width shows no more.
+FRAME_WIDTH = 320
+KINDS = ("scorable", "unscorable")
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A rollout with a video and a recorded outcome; verified: the outcome file says that it is of these clips."""
+
+    scene: str
+    model: str
+    seed: int
+    outcome: int | None
+    clip: Path
+    verified: bool
+
+    @property
+    def kind(self) -> str:
+        return KINDS[self.outcome is None]
+
+
+@cli.command
+def main(argv: Sequence[str] | None = None) -> int:
+    args = arguments().parse_args(argv)
+    outputs = Outputs(args.analysis, __file__)
+    shown = choose(args)
+    if not shown:
+        print(f"no videos with recorded outcomes in {args.videos or DEFAULT_VIDEOS}: no figure of examples")
+        return 0
+    results, strips = {}, {}
+    for candidate in shown:
+        results[candidate.kind], strips[candidate.kind] = strip(candidate)
+    for kind in KINDS:
+        if kind not in results:
+            print(f"no {kind} rollout among the videos: only the other kind is shown")
+        elif not results[kind]["verified"]:
+            print(f"{kind}: the outcome file names no clips, so whether it was read from this video is not known")
+    outputs.results({"examples": results})
+    outputs.figure(draw(results, strips))
+    outputs.finish()
+    return 0
+
+
+def arguments() -> cli.Parser:
+    options = cli.Parser(__doc__)
+    options.add_argument("--analysis", type=Path, default=ANALYSIS, metavar="DIR", help="folder of the outcome files")
+    options.add_argument(
+        "--videos", type=Path, metavar="DIR", help="videos, as {scene}/{model}/seed_{i}.mp4 (default: rollouts/main)"
+    )
+    options.add_argument("--scene", choices=SCENES, metavar="SCENE", help=f"show this one of {', '.join(SCENES)}")
+    return options
+
+
+def choose(args: argparse.Namespace) -> list[Candidate]:
+    """A scorable and an unscorable rollout of one scene, in display order of scenes, models and seeds; or one of them
+    where no scene has both; or none."""
+    if args.videos and not args.videos.is_dir():
+        raise UserError(f"{args.videos}: no such folder; expected videos as {{scene}}/{{model}}/seed_{{i}}.mp4")
+    fallback: list[Candidate] = []
+    for scene in [args.scene] if args.scene else SCENES:
+        found: dict[str, Candidate] = {}
+        for candidate in candidates(args.analysis, args.videos or DEFAULT_VIDEOS, scene):
+            if candidate.kind not in found and _plays(candidate.clip):
+                found[candidate.kind] = candidate
+            if len(found) == len(KINDS):
+                return [found[kind] for kind in KINDS]
+        fallback = fallback or list(found.values())
+    return fallback
+
+
+def candidates(analysis: Path, videos: Path, scene: str) -> Iterator[Candidate]:
+    """The rollouts of a scene that have a video and a recorded outcome, known models first."""
+    folders = [path.name for path in sorted((videos / scene).glob("*")) if path.is_dir()]
+    for model in sorted(folders, key=lambda key: (list(MODELS).index(key) if key in MODELS else len(MODELS), key)):
+        clips = find_clips(videos / scene / model, STUDY.n)
+        if not clips.found or not (analysis / STUDY.bins_file(scene, model)).exists():
+            continue
+        cell = records.read_cell(analysis, STUDY, scene, model)
+        recorded = cell.protocol.get("clips_sha256")
+        if recorded and recorded != _hash(clips):
+            print(f"{clips.folder}: passed over: its outcomes are of other clips than these")
+            continue
+        for seed, clip in clips.found.items():
+            yield Candidate(scene, model, seed, cell.bins[seed], clip, verified=bool(recorded))
+
+
+def _hash(clips: Clips) -> str:
+    """The hash over a cell's clips, as in the protocol entry of an outcome file."""
+    return digest([sha256_file(clips.found[seed]) for seed in sorted(clips.found)])
+
+
+def _plays(clip: Path) -> bool:
+    try:
+        inspect_clip(clip)
+    except VideoError as error:
+        print(f"passed over: {error}")
+        return False
+    return True
+
+
+def strip(candidate: Candidate) -> tuple[dict[str, Any], list[Frame]]:
+    """What is shown of a rollout in words, and its frames at equal distances from the first to the last."""
+    info = inspect_clip(candidate.clip)
+    wanted = sorted({round(index) for index in np.linspace(0, info.frames - 1, FRAMES)})
+    frames = [_small(frame) for index, frame in enumerate(decode(candidate.clip)) if index in wanted]
+    outcomes = SCENES[candidate.scene].outcomes
+    return {
+        "scene": candidate.scene,
+        "model": candidate.model,
+        "seed": candidate.seed,
+        "outcome": None if candidate.outcome is None else outcomes[candidate.outcome - 1],
+        "verified": candidate.verified,
+        "frames": wanted,
+        "times_s": [round(index / info.fps, 3) for index in wanted],
+    }, frames
+
+
+def _small(frame: Frame) -> Frame:
+    height = round(FRAME_WIDTH * frame.shape[0] / frame.shape[1])
+    return np.asarray(Image.fromarray(frame).resize((FRAME_WIDTH, height), Image.Resampling.LANCZOS))
+
+
+def draw(results: Mapping[str, Any], strips: Mapping[str, Sequence[Frame]]) -> "Figure":
+    """A row a rollout, its time below each frame."""
+    from figures import PAGE_WIDTH, hide_unused, new_figure
+
+    tallest = max(frame.shape[0] for frames in strips.values() for frame in frames)
+    figure = new_figure(PAGE_WIDTH, len(results) * (PAGE_WIDTH / FRAMES * tallest / FRAME_WIDTH + 0.35))
+    rows = figure.subfigures(len(results), 1, squeeze=False)[:, 0]
+    for part, (kind, example) in zip(rows, results.items(), strict=True):
+        axes = part.subplots(1, FRAMES)
+        for ax, frame, time in zip(axes, strips[kind], example["times_s"], strict=False):
+            ax.imshow(frame)
+            ax.set_xticks([])
+            ax.set_yticks([])
+            ax.set_xlabel(f"{time:.1f} s", fontsize=7)
+        hide_unused(axes, len(example["frames"]))
+        read = "unscorable" if example["outcome"] is None else f"scorable, outcome {example['outcome']}"
+        model = resolve([example["model"]])[0].name
+        title = f"{SCENES[example['scene']].title}, {model}, seed {example['seed']}: {read}"
+        part.suptitle(title, x=0.005, ha="left", fontsize=8)
+    return figure
+
+
+if __name__ == "__main__":
+    sys.exit(main())
