@@ -52,11 +52,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         for (scene, model), result in results.items():
             grid[scene][model] = result
     shown = {scene: {model: grid[scene][model] for model in models} for scene in scenes}
+    # Before the results: it notes with each of its cells why the tests disagree.
+    verdicts = verdict_table(shown)
     outputs.results({"cells": shown, "families": summaries, "alpha": ALPHA})
     outputs.table(table_3(shown, resolve(models), summaries))
     outputs.table(table_6(shown, summaries), "_adjusted")
     outputs.table(exact_table(shown, resolve(models), summaries), "_exact")
-    outputs.table(verdict_table(shown), "_verdicts")
+    outputs.table(verdicts, "_verdicts")
     outputs.finish()
     return 0
 
