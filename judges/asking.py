@@ -75,10 +75,10 @@ class Asker:
                         raise
                     if error.seconds is None:
                         await asyncio.sleep(pause)
+                        pause = min(2 * pause, _LONGEST_PAUSE_S)
                     else:
                         # A service that keeps asking for no time at all gets some nevertheless.
-                        self._pause_all(max(error.seconds, pause), str(error))
-                pause = min(2 * pause, _LONGEST_PAUSE_S)
+                        self._pause_all(max(error.seconds, self._first_pause_s), str(error))
 
     def _pause_all(self, seconds: float, reason: str) -> None:
         if seconds > _LONGEST_HINT_S:

@@ -134,7 +134,8 @@ class GeminiService(LoopbackService):
         return response
 
     def handle(self, request: Request) -> Response:
-        if request.headers.get("x-goog-api-key") != KEY:
+        # The parts of an upload come without the key: their URL is the secret.
+        if request.headers.get("x-goog-api-key") != KEY and "upload_id" not in request.query:
             reason = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"}
             return google_error(400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.", reason)
         # The client's default version is v1; GOOGLE_GENAI_API_VERSION selects another.

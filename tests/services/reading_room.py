@@ -1,6 +1,8 @@
 """One place where rollouts are read: a judge on loopback, folders of clips, and the command as a person runs it."""
 
+import asyncio
 import contextlib
+import functools
 import hashlib
 import io
 import json
@@ -12,13 +14,35 @@ from typing import Any
 from unittest import mock
 
 import extract_bin
-from judges.votelog import log_path
+from judges import registry
+from judges.asking import Settings
+from judges.base import Judge
+from judges.engine import DISPLAY, CellResult, CellWork, Engine
+from judges.evidence import find_clips
+from judges.gemini import DEFAULT_MODEL, GeminiJudge
+from judges.votelog import VoteLog, log_path
+from progress import Progress
 from scenes import SCENES
 from studies import STUDIES
 from tests.services.clips import moving_clip, unique_clip
 from tests.services.gemini_server import KEY, GeminiService, outcome_of
 from tests.services.studio import Ran
 from video_io import encode_png, last_frame
+
+# A study with five rollouts a cell: most tests need no more.
+STUDY, SCENE, MODEL = "face_3", "dice", "mine"
+# Pauses of a run in a test: a hundredth of the usual ones.
+FIRST_PAUSE_S = 0.01
+_Patient = functools.partial(GeminiJudge, poll_s=0.01, upload_deadline_s=0.3)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a run of the engine alone left."""
+
+    results: Mapping[str, CellResult]
+    halted: str
+    stopped: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -33,51 +57,86 @@ class ReadingRoom:
     def environment(self) -> Mapping[str, str]:
         return {"GEMINI_API_KEY": KEY, "GOOGLE_GEMINI_BASE_URL": self.service.url}
 
-    def arguments(self, *arguments: str, model: str = "mine", scene: str = "dice") -> list[str]:
+    def arguments(self, *arguments: str, study: str = STUDY, scene: str = SCENE, model: str = MODEL) -> list[str]:
         where = ["--rollouts", str(self.rollouts), "--analysis", str(self.analysis)]
-        return ["--model", *model.split(), "--scene", *scene.split(), *where, *arguments]
+        return ["--study", study, "--scene", *scene.split(), "--model", *model.split(), *where, *arguments]
 
-    def run(self, *arguments: str, model: str = "mine", scene: str = "dice") -> Ran:
-        """Run extract_bin.py with these arguments, by default for one cell."""
+    def run(self, *arguments: str, study: str = STUDY, scene: str = SCENE, model: str = MODEL, **variables: str) -> Ran:
+        """Run extract_bin.py with these arguments and environment variables, by default for one small cell."""
         out, err = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), mock.patch.dict(os.environ):
-            os.environ.update(self.environment)
-            code = extract_bin.main(self.arguments(*arguments, model=model, scene=scene))
+        with (
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(err),
+            mock.patch.dict(os.environ, {**self.environment, **variables}),
+            mock.patch.object(extract_bin, "FIRST_PAUSE_S", FIRST_PAUSE_S),
+            mock.patch.object(registry, "GeminiJudge", _Patient),
+        ):
+            code = extract_bin.main(self.arguments(*arguments, study=study, scene=scene, model=model))
         return Ran(code, out.getvalue(), err.getvalue())
 
-    def clip(self, seed: int, model: str = "mine", scene: str = "dice", study: str = "main") -> Path:
+    def read(self, count: int, scene: str = "ball", judge: Judge | None = None, votes: int = 3) -> Reading:
+        """Run the engine alone over the first `count` clips of a cell of the main study."""
+        log = VoteLog(log_path(self.analysis, "main", scene, MODEL, "gemini"), scene)
+        cell = CellWork("cell", scene, MODEL, find_clips(self.rollouts / "main" / scene / MODEL, count), log)
+        judge = judge or _Patient(self.analysis, DEFAULT_MODEL, 1.0)
+
+        async def run() -> tuple[Mapping[str, CellResult], Engine]:
+            try:
+                with Progress("reading", {"cell": range(count)}, DISPLAY, stream=io.StringIO()) as p:
+                    engine = Engine(judge, Settings(votes, 16, FIRST_PAUSE_S), p, lambda *_: None)
+                    return await engine.run([cell]), engine
+            finally:
+                await judge.close()
+                log.close()
+
+        with mock.patch.dict(os.environ, self.environment):
+            results, engine = asyncio.run(run())
+        return Reading(results, engine.halted, engine.stopped)
+
+    def clip(self, seed: int, study: str = STUDY, scene: str = SCENE, model: str = MODEL) -> Path:
         return self.rollouts / study / scene / model / f"seed_{seed}.mp4"
 
-    def put_clips(self, model: str = "mine", scene: str = "dice", study: str = "main", pad: int = 0) -> None:
-        """As many clips as a cell has, all different to the last frame; `pad` bytes larger than need be."""
-        for seed in range(STUDIES[study].n):
-            path = self.clip(seed, model, scene, study)
+    def put_clips(
+        self, study: str = STUDY, scene: str = SCENE, model: str = MODEL, count: int | None = None, size: int = 0
+    ) -> None:
+        """Clips of a cell (all by default), each different to its last frame and of at least `size` bytes."""
+        for seed in range(STUDIES[study].n if count is None else count):
+            path = self.clip(seed, study, scene, model)
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(unique_clip(moving_clip(64 + 2 * seed), f"{study} {scene} {model} {seed}".ljust(pad)))
+            mark = f"{study} {scene} {model} {seed}".ljust(size)
+            path.write_bytes(unique_clip(moving_clip(64 + 2 * seed), mark))
 
-    def truth(self, scene: str = "dice", model: str = "mine", study: str = "main") -> list[int | None]:
+    def truth(self, study: str = STUDY, scene: str = SCENE, model: str = MODEL) -> list[int | None]:
         """What a judge sees who does as it is told, by seed."""
-        return [outcome_of(scene, self.shown(seed, scene, model, study)) for seed in range(STUDIES[study].n)]
+        return [outcome_of(scene, self.shown(seed, study, scene, model)) for seed in range(STUDIES[study].n)]
 
-    def shown(self, seed: int, scene: str = "dice", model: str = "mine", study: str = "main") -> str:
+    def shown(self, seed: int, study: str = STUDY, scene: str = SCENE, model: str = MODEL) -> str:
         """SHA-256 of what the judge must be sent of a rollout."""
-        clip = self.clip(seed, model, scene, study)
+        clip = self.clip(seed, study, scene, model)
         sent = encode_png(last_frame(clip).frame) if SCENES[scene].evidence == "final_frame" else clip.read_bytes()
         return hashlib.sha256(sent).hexdigest()
 
-    def log(self, scene: str = "dice", model: str = "mine", judge: str = "gemini") -> list[dict[str, Any]]:
+    def log(
+        self, study: str = STUDY, scene: str = SCENE, model: str = MODEL, judge: str = "gemini"
+    ) -> list[dict[str, Any]]:
         """The lines of a cell's log."""
-        path = log_path(self.analysis, "main", scene, model, judge)
+        path = log_path(self.analysis, study, STUDIES[study].scene_name(scene), model, judge)
         return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
-    def outcomes(self, scene: str = "dice", model: str = "mine") -> dict[str, Any]:
-        """The cell's outcome file."""
-        path = self.analysis / STUDIES["main"].bins_file(scene, model)
-        data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    def outcome_file(self, study: str = STUDY, scene: str = SCENE, model: str = MODEL) -> Path:
+        return self.analysis / STUDIES[study].bins_file(scene, model)
+
+    def outcomes(self, study: str = STUDY, scene: str = SCENE, model: str = MODEL) -> dict[str, Any]:
+        data: dict[str, Any] = json.loads(self.outcome_file(study, scene, model).read_text(encoding="utf-8"))
         return data
 
-    def bins(self, scene: str = "dice", model: str = "mine") -> list[int | None]:
-        return [rollout["bin"] for rollout in self.outcomes(scene, model)["rollouts"]]
+    def bins(self, study: str = STUDY, scene: str = SCENE, model: str = MODEL) -> list[int | None]:
+        return [rollout["bin"] for rollout in self.outcomes(study, scene, model)["rollouts"]]
+
+    def asked(self) -> dict[str, int]:
+        """SHA-256 of evidence -> how many queries about it were answered."""
+        shown = [query.sha256 for query in self.service.queries]
+        return {sha256: shown.count(sha256) for sha256 in shown}
 
 
 @contextlib.contextmanager
