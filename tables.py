@@ -48,6 +48,12 @@ _LATEX = {
 
 DASH = "—"
 
+# Width of the text of a stock article, and the average width of a character at each of its sizes, in points.
+_ARTICLE_TEXT_PT = 345.0
+_LATEX_SIZES = {"small": 4.7, "footnotesize": 4.4, "scriptsize": 4.1, "tiny": 3.3}
+# The least width of a column of sentences.
+_SENTENCES_PT = 110.0
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -114,14 +120,15 @@ def markdown(table: Table) -> str:
 def latex(table: Table, label: str) -> str:
     """A table environment that compiles in a stock article, ending in a newline."""
     width = len(table.columns)
-    alignment = "".join(column.align.replace("p", r"p{0.35\linewidth}") for column in table.columns)
+    size, separation, paragraph = _latex_size(table)
+    alignment = "".join(column.align.replace("p", f"p{{{paragraph}pt}}") for column in table.columns)
     lines = [
         r"\begin{table}[t]",
         r"\centering",
         rf"\caption{{{latex_text(table.caption)}}}",
         rf"\label{{tab:{label}}}",
-        r"\small",
-        r"\setlength{\tabcolsep}{4pt}",
+        rf"\{size}",
+        rf"\setlength{{\tabcolsep}}{{{separation}pt}}",
         rf"\begin{{tabular}}{{{alignment}}}",
         r"\hline",
         *_latex_groups(table.columns),
@@ -182,6 +189,28 @@ def _md_entry(entry: Entry | str) -> str:
         return _md(entry)
     mark = "**" * entry.bold + "*" * entry.italic
     return f"{mark}{_md(entry.text)}{mark[::-1]}"
+
+
+def _latex_size(table: Table) -> tuple[str, float, int]:
+    """The largest font size at which the table fits the text of a stock article, the space beside a column, and the
+    width of a column of sentences, in points."""
+    bodies = [row for row in table.rows if not isinstance(row, Group)]
+    texts = [[entry.text if isinstance(entry, Entry) else entry for entry in row] for row in bodies]
+    characters = 0.0
+    for i, column in enumerate(table.columns):
+        shared = sum(other.group == column.group for other in table.columns)
+        if column.align != "p":
+            widest = max((len(row[i]) for row in texts), default=0)
+            characters += max(widest, len(column.header), len(column.group) / shared)
+    separation = 4.0 if len(table.columns) <= 8 else 1.5
+    has_sentences = any(column.align == "p" for column in table.columns)
+    needed = _SENTENCES_PT if has_sentences else 0.0
+    left_over = {
+        size: _ARTICLE_TEXT_PT - 2 * separation * len(table.columns) - characters * per_character
+        for size, per_character in _LATEX_SIZES.items()
+    }
+    size = next((size for size, rest in left_over.items() if rest >= needed), "tiny")
+    return size, separation, int(max(left_over[size], _SENTENCES_PT))
 
 
 def _latex_groups(columns: Sequence[Column]) -> list[str]:
