@@ -1,13 +1,14 @@
-"""What several test files need and no fixture gives: the project's own files, snapshots of folders, outcome files."""
+"""What several test files need and no fixture gives: the project's scripts and stages, snapshots, outcome files."""
 
 import ast
 import importlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from paths import ROOT
 from records import read_study
@@ -27,9 +28,40 @@ def is_script(name: str) -> bool:
     return any(isinstance(node, ast.If) and "__name__" in ast.unparse(node.test) for node in syntax(name).body)
 
 
+def selections(name: str) -> set[str]:
+    """Which of --scene, --model and --models a script takes, from its call of cli.parser; empty when it makes none."""
+    for node in ast.walk(syntax(name)):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "cli.parser":
+            off = {argument.arg for argument in node.keywords if ast.unparse(argument.value) == "False"}
+            options = {"--scene": "scenes", "--model": "models", "--models": "models"}
+            return {option for option, switch in options.items() if switch not in off}
+    return set()
+
+
 SCRIPTS = [name for name in MODULES if is_script(name)]
-# Scripts that take a selection, and so print rows of the committed outcomes without writing.
+# The scripts of the keyless pipeline, which take --analysis.
 ANALYSES = [name for name in SCRIPTS if "cli.parser(" in (ROOT / f"{name}.py").read_text(encoding="utf-8")]
+
+
+class Stage(NamedTuple):
+    """One stage of the driver: its name, its script, what it makes, and how it is run."""
+
+    name: str
+    script: str
+    makes: str
+    options: frozenset[str]
+
+
+STAGES = [
+    Stage(name, script, makes, frozenset(options.split()))
+    for name, script, makes, options in re.findall(
+        r'^    "(\w+)\|(\w+)\.py\|([^|"]*)\|([^|"]*)"$',
+        (ROOT / "run_pipeline.sh").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
+]
+# Committed results that a run of the whole pipeline does not make anew begin with one of these.
+STUDIED = tuple(stage.name for stage in STAGES if "study" in stage.options)
 
 
 def script(name: str) -> ModuleType:
