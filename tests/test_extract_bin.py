@@ -1,0 +1,464 @@
+"""extract_bin.py as a person runs it: what it reads, writes, resumes, refuses and says."""
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ledger import AppendOnlyLog, FolderLock
+from paths import ROOT
+from records import read_cell
+from scenes import SCENES
+from studies import STUDIES
+from tests.services.clips import blank_clip, moving_clip
+from tests.services.gemini_server import Answer, GeminiService, Query, google_error, rate_limited, seen
+from tests.services.openai_server import MODEL as OPENAI_MODEL
+from tests.services.openai_server import Answer as OpenAIAnswer
+from tests.services.openai_server import OpenAIService
+from tests.services.openai_server import seen as openai_seen
+from tests.services.reading_room import SCENE, STUDY, ReadingRoom, reading_room
+
+GENERATE = ":generateContent"
+N = STUDIES[STUDY].n
+
+
+def test_a_cell_gets_the_outcomes_that_the_judge_sees(tmp_path: Path) -> None:
+    with reading_room(tmp_path) as room:
+        room.put_clips()
+        ran = room.run()
+        assert (ran.code, ran.out.splitlines()[0]) == (0, "5 rollouts: 5 done; 15 replies in this run")
+        assert room.bins() == room.truth()
+        cell = read_cell(room.analysis, STUDIES[STUDY], SCENE, "mine")
+        assert list(cell.bins) == room.truth()
+        assert len(room.log()) == 3 * N
+
+
+def test_scenes_of_both_kinds_of_evidence_are_read_together(tmp_path: Path) -> None:
+    with reading_room(tmp_path) as room:
+        for scene in ("ball", "cards"):
+            room.put_clips("main", scene)
+        assert room.run("--votes", "1", study="main", scene="ball cards").code == 0
+        for scene in ("ball", "cards"):
+            assert room.bins("main", scene) == room.truth("main", scene)
+
+
+def test_the_majority_decides_and_a_null_is_a_vote(tmp_path: Path) -> None:
+    votes = [("3", "3", "5"), ("null", "3", "null"), ("1", "2", "3"), ("6", "6", "null"), ("null", "null", "null")]
+    numbers: dict[str, int] = {}
+
+    def answer(query: Query) -> Answer:
+        return Answer(votes[numbers[query.sha256]][query.before])
+
+    with reading_room(tmp_path, GeminiService(answer)) as room:
+        room.put_clips()
+        numbers.update({room.shown(seed): seed for seed in range(N)})
+        assert room.run().code == 0
+        assert room.bins() == [3, None, None, 6, None]
+
+
+def test_a_record_says_how_it_was_made(tmp_path: Path) -> None:
+    with reading_room(tmp_path) as room:
+        room.put_clips()
+        room.run()
+        protocol = room.outcomes()["protocol"]
+        assert (protocol["judge"], protocol["judge_model"]) == ("gemini", "gemini-3.1-pro-preview")
+        assert protocol["judge_versions"] == ["gemini-3.1-pro-preview"]
+        assert (protocol["votes"], protocol["generation"]) == (3, None)
+        room.run("--force", "--votes", "1")
+        assert room.outcomes()["protocol"]["digest"] != protocol["digest"]
+        assert room.outcomes()["protocol"]["clips_sha256"] == protocol["clips_sha256"]
+
+
+def _record_generation(room: ReadingRoom, digests: Mapping[int, str]) -> None:
+    """Write what generate_rollouts.py would have, for these seeds."""
+    with AppendOnlyLog(room.rollouts / STUDY / "ledger.jsonl") as log:
+        for seed, digest in digests.items():
+            line = {"scene": SCENE, "model": "mine", "seed": seed, "attempt": 0, "time": "2026-07-01T00:00:00+00:00"}
+            sha256 = hashlib.sha256(room.clip(seed).read_bytes()).hexdigest()
+            log.append({**line, "event": "intent", "digest": digest, "provider": "replicate"})
+            log.append({**line, "event": "verified", "sha256": sha256})
+
+
+def test_the_protocol_of_generation_travels_with_the_record(tmp_path: Path) -> None:
+    with reading_room(tmp_path) as room:
+        room.put_clips()
+        _record_generation(room, dict.fromkeys(range(N), "abc"))
+        room.run()
+        assert room.outcomes()["protocol"]["generation"] == "abc"
+
+
+def test_rollouts_of_several_protocols_do_not_become_one_cell(tmp_path: Path) -> None:
+    with reading_room(tmp_path) as room:
+        room.put_clips()
+        _record_generation(room, {0: "abc", 1: "def"})
+        ran = room.run()
+        assert ran.code == 2
+        assert "several protocols (abc, def)" in ran.err
+        assert room.service.requests == []
+
+
+def test_votes_on_disk_are_not_asked_for_again(tmp_path: Path) -> None:
+    with reading_room(tmp_path) as room:
+        room.put_clips()
+        room.run()
+        first = room.outcome_file().read_bytes()
+        room.outcome_file().unlink()
+        # Without key and network too: there is nothing to ask.
+        ran = room.run(GEMINI_API_KEY="")
+        assert (ran.code, "0 replies in this run" in ran.out) == (0, True)
+        assert room.outcome_file().read_bytes() == first
+        assert len(room.service.queries) == 3 * N
+
+
+def test_further_votes_are_added_to_those_on_disk(tmp_path: Path) -> None:
+    with reading_room(tmp_path) as room:
+        room.put_clips()
+        room.run("--votes", "2")
+        room.run("--votes", "3", "--force")
+        assert set(room.asked().values()) == {3}
+        room.run("--votes", "1", "--force")
+        assert set(room.asked().values()) == {3}
+
+
+def test_another_clip_or_sampling_is_asked_about_anew(tmp_path: Path) -> None:
+    with reading_room(tmp_path) as room:
+        room.put_clips("main", "ball")
+        room.run("--votes", "1", study="main", scene="ball")
+        assert len(room.service.queries) == 32
+        room.clip(7, "main", "ball").write_bytes(moving_clip(100))
+        room.run("--votes", "1", "--force", study="main", scene="ball")
+        assert len(room.service.queries) == 33
+        assert room.bins("main", "ball") == room.truth("main", "ball")
+        room.run("--votes", "1", "--force", "--video-fps", "8", study="main", scene="ball")
+        assert [query.fps for query in room.service.queries[33:]] == [8.0] * 32
+        assert room.outcomes("main", "ball")["protocol"]["judge_settings"] == {"video_fps": 8.0}
+
+
+def test_a_cell_that_has_outcomes_is_left_alone_unless_forced(tmp_path: Path) -> None:
+    with reading_room(tmp_path) as room:
+        room.put_clips()
+        room.run()
+        room.outcome_file().write_text("somebody's work", encoding="utf-8")
+        ran = room.run()
+        assert (ran.code, room.outcome_file().read_text(encoding="utf-8")) == (0, "somebody's work")
+        assert "have their outcomes" in ran.out
+        assert room.run("--force").code == 0
+        assert room.bins() == room.truth()
+
+
+def test_the_published_study_needs_neither_key_nor_videos(analysis: Path, tmp_path: Path) -> None:
+    with reading_room(tmp_path) as room:
+        for study in ("main", "dur5s"):
+            ran = room.run(study=study, scene="all", model="all", GEMINI_API_KEY="")
+            assert (ran.code, ran.err) == (0, ""), "every cell has its outcomes or is recorded as absent"
+
+
+def test_all_models_are_those_of_the_study_and_those_with_videos(tmp_path: Path) -> None:
+    with reading_room(tmp_path) as room:
+        room.put_clips(model="unheard-of")
+        ran = room.run(model="all")
+        assert ran.code == 1
+        assert room.bins(model="unheard-of") == room.truth(model="unheard-of")
+        assert "missing: dice / wan seed 0-4: no_video" in ran.out
+
+
+def test_missing_and_foreign_files_are_named_and_a_cell_without_all_clips_is_not_written(tmp_path: Path) -> None:
+    with reading_room(tmp_path) as room:
+        room.put_clips()
+        room.clip(2).unlink()
+        room.clip(N).write_bytes(moving_clip())
+        (room.clip(0).parent / "notes.txt").write_text("hm", encoding="utf-8")
+        (room.clip(0).parent / ".seed_2.mp4.part").write_bytes(b"half")
+        ran = room.run()
+        assert ran.code == 1
+        assert "not read, since no seed of this study is named so: notes.txt, seed_5.mp4" in ran.out
+        assert "missing: dice / mine seed 2: no_video" in ran.out
+        assert not room.outcome_file().exists()
+        assert "continue with:\npython extract_bin.py --study face_3" in ran.out
+        assert len(room.log()) == 3 * (N - 1), "what is there is read all the same"
+
+
+@pytest.mark.parametrize(
+    ("clip", "state"),
+    [
+        (b"not a video", "unreadable"),
+        (b"", "unreadable"),
+        (moving_clip()[: len(moving_clip()) // 2], "no_frames"),
+        (moving_clip()[:-10], "truncated"),
+        (blank_clip(), "blank"),
+    ],
+    ids=["text", "empty", "half", "cut short", "blank"],
+)
+def test_a_clip_that_is_none_is_shown_to_nobody(tmp_path: Path, clip: bytes, state: str) -> None:
+    with reading_room(tmp_path) as room:
+        room.put_clips()
+        room.clip(1).write_bytes(clip)
+        ran = room.run()
+        assert ran.code == 1
+        assert f"missing: dice / mine seed 1: {state}" in ran.out
+        assert len(room.service.queries) == 3 * (N - 1)
+
+
+def test_identical_videos_are_reported(tmp_path: Path) -> None:
+    with reading_room(tmp_path) as room:
+        room.put_clips()
+        room.clip(3).write_bytes(room.clip(1).read_bytes())
+        ran = room.run()
+        assert (ran.code, "seeds 1, 3 are the same video" in ran.out) == (0, True)
+
+
+def test_a_judge_failure_is_never_an_outcome_and_a_later_run_asks_again(tmp_path: Path) -> None:
+    broken = True
+
+    def answer(query: Query) -> Answer:
+        return Answer(candidate=False, block_reason="OTHER") if broken and query.sha256 == bad else seen(query)
+
+    with reading_room(tmp_path, GeminiService(answer)) as room:
+        room.put_clips()
+        bad = room.shown(2)
+        ran = room.run()
+        assert ran.code == 1
+        assert "missing: dice / mine seed 2: judge_blocked (no candidate: the prompt was blocked (OTHER))" in ran.out
+        assert "of 21 replies on its log no votes: 9 judge_blocked" in ran.out
+        assert not room.outcome_file().exists()
+        broken = False
+        assert room.run().code == 0
+        assert room.bins() == room.truth()
+        assert room.asked()[bad] == 12
+
+
+def test_one_bad_cell_does_not_stop_the_others(tmp_path: Path) -> None:
+    def answer(query: Query) -> Answer:
+        return Answer("perhaps") if query.question == SCENES["dice"].judge_question else seen(query)
+
+    with reading_room(tmp_path, GeminiService(answer)) as room:
+        room.put_clips("main", "dice", "bad")
+        room.put_clips("main", "cards", "good")
+        ran = room.run("--votes", "1", study="main", scene="dice cards", model="bad good")
+        assert ran.code == 1
+        assert "dice / bad: stopped: 5 rollouts in a row ended as judge_unparseable" in ran.out
+        assert room.bins("main", "cards", "good") == room.truth("main", "cards", "good")
+
+
+def test_a_cell_of_nulls_alone_is_written_with_a_remark(tmp_path: Path) -> None:
+    with reading_room(tmp_path, GeminiService(lambda query: Answer("null"))) as room:
+        room.put_clips()
+        ran = room.run()
+        assert (ran.code, room.bins()) == (0, [None] * N)
+        assert "every rollout is null; look at the clips" in ran.out
+
+
+def test_a_daily_quota_ends_the_run_with_the_command_that_continues(tmp_path: Path) -> None:
+    with reading_room(tmp_path) as room:
+        room.put_clips()
+        room.service.fail("POST", GENERATE, *[rate_limited("9s", "GenerateRequestsPerDayPerProjectPerModel")] * 15)
+        ran = room.run()
+        assert ran.code == 1
+        assert "nothing more was asked: the daily quota is used up" in ran.out
+        assert "continue with:" in ran.out
+        assert room.run().code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variables", "words"),
+    [
+        ({"study": "nine"}, {}, "--study nine: unknown study"),
+        ({"scene": "ball"}, {}, "--scene ball: not a scene of face_3"),
+        ({"model": "../mine"}, {}, "not a usable key"),
+        ({"model": "yours"}, {}, "no videos of dice / yours; expected <scene>/<model>/seed_<i>.mp4"),
+        ({}, {"GEMINI_API_KEY": ""}, "GEMINI_API_KEY: not set to a key"),
+        ({}, {"GEMINI_API_KEY": "wrong"}, "GEMINI_API_KEY is refused"),
+        ({}, {"GOOGLE_GEMINI_BASE_URL": "http://example.org"}, "GOOGLE_GEMINI_BASE_URL: http://example.org; expected"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_2(
+    tmp_path: Path, arguments: dict[str, str], variables: dict[str, str], words: str
+) -> None:
+    with reading_room(tmp_path) as room:
+        room.put_clips()
+        ran = room.run(**arguments, **variables)
+        assert ran.code == 2
+        (line,) = [line for line in ran.err.splitlines() if line.startswith("extract_bin.py: ")]
+        assert words in line
+        assert "Traceback" not in ran.err
+        assert room.service.queries == []
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--votes", "0"], "--votes"),
+        (["--video-fps", "0"], "--video-fps 0"),
+        (["--video-fps", "25"], "at most 24"),
+        (["--judge", "nobody"], "nobody"),
+        (["--judge", "openai"], "expected --base-url"),
+        (["--base-url", "http://127.0.0.1:1/v1"], "--judge openai only"),
+        (["--rejudge"], "expected another judge than gemini"),
+        (["--rejudge", "--against", "../gemini"], "expected another judge"),
+    ],
+)
+def test_unusable_options_are_one_line_and_exit_2(tmp_path: Path, options: list[str], words: str) -> None:
+    with reading_room(tmp_path) as room:
+        room.put_clips()
+        ran = room.run(*options)
+        assert ran.code == 2
+        assert words in ran.err
+
+
+def test_a_damaged_log_is_named_with_its_line_and_a_torn_last_line_is_not_missed(tmp_path: Path) -> None:
+    with reading_room(tmp_path) as room:
+        room.put_clips()
+        room.run()
+        log = room.analysis / "vlm_logs" / STUDY / "dice_face_3_mine.gemini.jsonl"
+        lines = log.read_bytes().splitlines(keepends=True)
+        log.write_bytes(b"".join(lines[:-1]) + lines[-1][:40])
+        assert room.run("--force").code == 0
+        assert len(room.service.queries) == 3 * N + 1, "the vote on the torn line, and no other"
+        log.write_bytes(b"".join(lines[:2]) + b'{"seed": 1}\n')
+        ran = room.run("--force")
+        assert ran.code == 2
+        assert "line 3" in ran.err
+
+
+def test_a_reply_is_read_by_the_present_rules_whatever_the_line_says(tmp_path: Path) -> None:
+    with reading_room(tmp_path) as room:
+        room.put_clips()
+        room.run("--votes", "1")
+        log = room.analysis / "vlm_logs" / STUDY / "dice_face_3_mine.gemini.jsonl"
+        lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+        log.write_text("".join(json.dumps({**line, "bin": 6, "state": "vote"}) + "\n" for line in lines))
+        room.run("--votes", "1", "--force")
+        assert room.bins() == room.truth()
+
+
+def test_a_log_holds_no_key_no_path_and_no_time(tmp_path: Path) -> None:
+    hostile = "<script>alert(1)</script>\x1b[2J\u202e\n3"
+    with reading_room(tmp_path, GeminiService(lambda query: Answer(hostile))) as room:
+        room.put_clips()
+        room.service.fail("POST", GENERATE, google_error(503, "UNAVAILABLE", "key test-key is busy"))
+        ran = room.run()
+        assert room.bins() == [3] * N
+        log = (room.analysis / "vlm_logs" / STUDY / "dice_face_3_mine.gemini.jsonl").read_text(encoding="utf-8")
+        assert log.isascii() and "\x1b" not in log
+        assert json.loads(log.splitlines()[0])["reply"] == hostile
+        for text in (log, ran.out, ran.err, room.outcome_file().read_text(encoding="utf-8")):
+            assert "test-key" not in text
+        assert str(tmp_path) not in log + room.outcome_file().read_text(encoding="utf-8")
+        assert set(room.log()[0]) == {
+            "asked", "bin", "came", "detail", "finish_reason", "frames", "model_version", "reason", "reply", "seed",
+            "state", "tokens", "vote",
+        }  # fmt: skip
+
+
+def test_a_second_run_refuses_and_names_the_first(tmp_path: Path) -> None:
+    with reading_room(tmp_path) as room:
+        room.put_clips()
+        with FolderLock(room.analysis / "vlm_logs" / STUDY / ".run" / "gemini"):
+            ran = room.run()
+        assert ran.code == 2
+        assert f"in use by process {os.getpid()}" in ran.err
+        assert room.service.requests == []
+
+
+def test_an_interrupt_ends_with_130_and_the_command_that_continues(tmp_path: Path) -> None:
+    arrived = threading.Event()
+
+    def answer(query: Query) -> Answer:
+        arrived.set()
+        return Answer(latency_s=0.5)
+
+    with reading_room(tmp_path, GeminiService(answer)) as room:
+        room.put_clips()
+        process = _start(room)
+        assert arrived.wait(60)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert "continue with:" in err.lower() and "Traceback" not in err
+
+
+def test_an_ablation_has_its_own_folders_and_names(tmp_path: Path) -> None:
+    with reading_room(tmp_path) as room:
+        room.put_clips("seedance720", "dice", "seedance")
+        assert room.run("--votes", "1", study="seedance720", model="seedance").code == 0
+        assert (room.analysis / "seedance720" / "dice_seedance_bins.json").exists()
+        assert (room.analysis / "vlm_logs" / "seedance720" / "dice_seedance.gemini.jsonl").exists()
+        assert room.bins("seedance720", "dice", "seedance") == room.truth("seedance720", "dice", "seedance")
+
+
+def _rejudge(room: ReadingRoom, service: OpenAIService, *arguments: str) -> Any:
+    openai = ["--judge", "openai", "--base-url", f"{service.url}/v1", "--judge-model", OPENAI_MODEL]
+    return room.run(*openai, "--rejudge", *arguments)
+
+
+def test_rejudging_compares_two_judges_and_leaves_the_outcomes_alone(tmp_path: Path) -> None:
+    with reading_room(tmp_path) as room, OpenAIService() as service:
+        room.put_clips()
+        room.run()
+        before = room.outcome_file().read_bytes()
+        ran = _rejudge(room, service)
+        assert ran.code == 0
+        assert room.outcome_file().read_bytes() == before
+        assert len(room.log(judge="openai-test-model")) == 3 * N
+        results = json.loads((room.analysis / "results" / "extract_bin.json").read_text(encoding="utf-8"))
+        assert results["judges"] == ["openai-test-model", "gemini"]
+        assert results["rows"]["dice"]["agree"] == results["rows"]["total"]["agree"] == N
+        assert results["rows"]["dice"]["kappa"] == 1.0
+        assert results["rows"]["dice"]["kappa_interval"]["low"] < 1.0
+        assert (room.analysis / "tables" / "extract_bin.md").exists()
+        assert "| Dice" in ran.out
+
+
+def test_rejudging_counts_disagreements_over_the_same_clips_alone(tmp_path: Path) -> None:
+    with reading_room(tmp_path) as room:
+        room.put_clips()
+        room.run()
+        room.clip(4).write_bytes(moving_clip(200))
+        other = room.shown(0)
+
+        def answer(query: Any) -> OpenAIAnswer:
+            right = openai_seen(query)
+            wrong = OpenAIAnswer("null" if right.content != "null" else "1")
+            return wrong if query.pictures == (other,) else right
+
+        with OpenAIService(answer) as service:
+            ran = _rejudge(room, service)
+        assert ran.code == 0
+        results = json.loads((room.analysis / "results" / "extract_bin.json").read_text(encoding="utf-8"))
+        assert (results["rows"]["dice"]["n"], results["rows"]["dice"]["agree"]) == (4, 3)
+
+
+def test_rejudging_without_votes_of_the_other_judge_says_so(tmp_path: Path) -> None:
+    with reading_room(tmp_path) as room, OpenAIService() as service:
+        room.put_clips()
+        ran = _rejudge(room, service)
+        assert ran.code == 2
+        assert "--against gemini: no votes of it about these clips" in ran.err
+
+
+def test_a_local_judge_can_read_a_study_on_its_own(tmp_path: Path) -> None:
+    with reading_room(tmp_path) as room, OpenAIService() as service:
+        room.put_clips()
+        openai = ["--judge", "openai", "--base-url", f"{service.url}/v1", "--judge-model", OPENAI_MODEL]
+        assert room.run(*openai).code == 0
+        assert room.bins() == room.truth()
+        assert room.outcomes()["protocol"]["judge"] == "openai-test-model"
+
+
+def _start(room: ReadingRoom, *arguments: str, study: str = STUDY, scene: str = SCENE) -> "subprocess.Popen[str]":
+    """The command in a process of its own."""
+    return subprocess.Popen(
+        [sys.executable, str(ROOT / "extract_bin.py"), *room.arguments(*arguments, study=study, scene=scene)],
+        env={**os.environ, **room.environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
