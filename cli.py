@@ -18,8 +18,8 @@ from studies import STUDIES, Study
 
 # Stands for every scene or model of a study.
 ALL = "all"
-# A model's key becomes part of file names, so it must not be able to leave its folder or look like an option.
-_MODEL_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+# A key becomes part of file names, so it must not be able to leave its folder or look like an option.
+_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
 class Parser(argparse.ArgumentParser):
@@ -107,9 +107,14 @@ def study_and_scenes(args: argparse.Namespace) -> tuple[Study, list[str]]:
 
 def check_model_key(model: str) -> str:
     """The key itself, if it can stand in a file name. Raises UserError otherwise."""
-    if not _MODEL_KEY.fullmatch(model):
-        raise UserError(f"model {model!r}: not a usable key; expected letters, digits, '_', '-' or '.', at most 64")
-    return model
+    return check_key(model, "model")
+
+
+def check_key(key: str, what: str) -> str:
+    """The key itself, if it can stand in a file name; `what` says whose key it is. Raises UserError otherwise."""
+    if not _KEY.fullmatch(key):
+        raise UserError(f"{what} {key!r}: not a usable key; expected letters, digits, '_', '-' or '.', at most 64")
+    return key
 
 
 def whole(minimum: int) -> Callable[[str], int]:

@@ -83,6 +83,10 @@ BOOTSTRAP_REPLICATES = 50_000
 BOOTSTRAP_SEED = 0
 INTERVAL_LEVEL = 0.95
 
+# Rollouts a scene that a person labels: as many as the published labels hold. The seed gives every person the same ones.
+LABELS_PER_SCENE = 18
+LABELS_SEED = 0
+
 # Study of the intervals' coverage: replications a case, each with a bootstrap of its own. A shorter one than above will
 # do: the noise of its percentiles averages out over the replications.
 COVERAGE_REPLICATIONS = 4_000

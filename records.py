@@ -57,12 +57,13 @@ class Cell:
 
 @dataclass(frozen=True)
 class HumanLabel:
-    """What a person saw in one rollout of the main study; bin is 1..k, or None for an unscorable one."""
+    """What a person saw in one rollout; bin is 1..k, or None for an unscorable one."""
 
     scene: str
     model: str
     seed: int
     bin: int | None
+    study: str = "main"
 
 
 def read_cell(analysis: Path, study: Study, scene: str, model: str) -> Cell:
@@ -157,10 +158,15 @@ def check_strays(analysis: Path, expected_models: Sequence[str]) -> list[str]:
 def read_human_labels(path: Path) -> list[HumanLabel]:
     """The hand labels: {"labels": [{"scene", "model", "seed", "label"}, ...]}, label an outcome's name or null.
 
+    A further key, "study", names an ablation; the published labels have none and are of the main study.
     Raises UserError on any bad entry.
     """
-    data = read_json(path, "hand labels of main rollouts")
-    _check_keys(path, data, {"labels"}, set(), "the file")
+    data = read_json(path, "hand labels of rollouts")
+    _check_keys(path, data, {"labels"}, {"study"}, "the file")
+    key = data.get("study", "main")
+    if not isinstance(key, str) or key not in STUDIES:
+        raise UserError(f"{path}: study {_short(key)}; expected one of {', '.join(STUDIES)}")
+    study = STUDIES[key]
     if not isinstance(data["labels"], list) or not data["labels"]:
         raise UserError(f"{path}: labels is {_short(data['labels'])}; expected a non-empty list")
     labels: list[HumanLabel] = []
@@ -169,14 +175,14 @@ def read_human_labels(path: Path) -> list[HumanLabel]:
         where = f"label {index}"
         _check_keys(path, entry, {"scene", "model", "seed", "label"}, set(), where)
         scene, model, seed = entry["scene"], entry["model"], entry["seed"]
-        if not isinstance(scene, str) or scene not in SCENES:
-            raise UserError(f"{path}: {where}: scene {_short(scene)}; expected one of {', '.join(SCENES)}")
+        if not isinstance(scene, str) or scene not in study.scenes:
+            raise UserError(f"{path}: {where}: scene {_short(scene)}; expected one of {', '.join(study.scenes)}")
         if not isinstance(model, str) or not model:
             raise UserError(
                 f"{path}: {where}: model {_short(model)}; expected a model key such as {next(iter(MODELS))}"
             )
-        if not _is_int(seed) or not 0 <= seed < STUDIES["main"].n:
-            raise UserError(f"{path}: {where}: seed {_short(seed)}; expected an integer 0..{STUDIES['main'].n - 1}")
+        if not _is_int(seed) or not 0 <= seed < study.n:
+            raise UserError(f"{path}: {where}: seed {_short(seed)}; expected an integer 0..{study.n - 1}")
         outcomes = SCENES[scene].outcomes
         if entry["label"] is not None and entry["label"] not in outcomes:
             raise UserError(
@@ -188,8 +194,29 @@ def read_human_labels(path: Path) -> list[HumanLabel]:
             )
         seen.add((scene, model, seed))
         outcome = None if entry["label"] is None else outcomes.index(entry["label"]) + 1
-        labels.append(HumanLabel(scene, model, seed, outcome))
+        labels.append(HumanLabel(scene, model, seed, outcome, study.key))
     return labels
+
+
+def write_human_labels(path: Path, labels: Sequence[HumanLabel], *, force: bool = False) -> None:
+    """Write the hand labels of one study as `read_human_labels` reads them, in display order.
+
+    An existing file is an error unless `force`. Raises ValueError without a label, or with labels of several studies.
+    """
+    (study,) = {label.study for label in labels}
+    if path.exists() and not force:
+        raise UserError(f"{path}: exists already; expected no file, or --force to replace it")
+    scenes = list(SCENES)
+    entries = [
+        {
+            "scene": label.scene,
+            "model": label.model,
+            "seed": label.seed,
+            "label": None if label.bin is None else SCENES[label.scene].outcomes[label.bin - 1],
+        }
+        for label in sorted(labels, key=lambda label: (scenes.index(label.scene), label.model, label.seed))
+    ]
+    write_json(path, {"labels": entries} if study == "main" else {"labels": entries, "study": study})
 
 
 def read_published(path: Path) -> list[dict[str, str]]:

@@ -61,8 +61,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def joined(analysis: Path, labels: Sequence[records.HumanLabel]) -> dict[str, list[Pair]]:
     """Scene -> (judge, person) of each labelled rollout. A labelled cell without an outcome file is a UserError."""
     cells = {
-        (scene, model): records.read_cell(analysis, STUDIES["main"], scene, model)
-        for scene, model in sorted({(label.scene, label.model) for label in labels})
+        (scene, model): records.read_cell(analysis, STUDIES[study], scene, model)
+        for study, scene, model in sorted({(label.study, label.scene, label.model) for label in labels})
     }
     pairs: dict[str, list[Pair]] = {scene: [] for scene in SCENES}
     for label in labels:

@@ -75,7 +75,7 @@ def agreement_table(first: str, second: str, rows: Mapping[str, Mapping[str, Any
             ]
         )
     return Table(
-        f"Two judges of the same rollouts, {first} and {second}: agreement (interval in per cent) and Cohen's κ.",
+        f"Two readers of the same rollouts, {first} and {second}: agreement (interval in per cent) and Cohen's κ.",
         columns,
         lines,
         [

@@ -1,0 +1,194 @@
+"""Label rollouts by hand, on a page in your browser, blind to the model, the seed and the judge. Free: no key.
+
+    python label_rollouts.py --study main --per-scene 18 --labeller anna
+    python label_rollouts.py --model mymodel --scene dice cards
+    python label_rollouts.py --compare analysis/labels/main_anna.json analysis/labels/main_ben.json
+
+Reads   rollouts/<study>/<scene>/<model>/seed_<i>.mp4, and at the end the judge's outcomes of the labelled rollouts
+Writes  analysis/labels/<study>_<labeller>.json (or --output FILE), for validate_extraction.py --labels FILE;
+        with --compare analysis/results/label_rollouts.json and analysis/tables/label_rollouts.{md,tex}
+
+Open the printed URL; the page is served to this machine only. The sample is random, the same for every labeller, and
+spread evenly over the models of each scene. Each label is on disk before the next clip shows: stop whenever you like
+(Ctrl-C) and run the same command again to go on. The agreement with the judge is shown once all labels are final.
+Exit codes: 0 the labels are written, 2 bad input, 130 stopped before the end.
+"""
+
+import argparse
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+from tqdm import tqdm
+
+import cli
+import records
+from constants import LABELS_PER_SCENE, LABELS_SEED
+from errors import UserError
+from judges.evidence import Clips, find_clips
+from judges.rejudge import agreement_by_scene, agreement_table
+from labelling.conclusion import Conclusion, conclude, two_people
+from labelling.sample import Sample, draw, joined
+from labelling.server import LabellingServer
+from labelling.session import Session
+from ledger import FolderLock
+from outputs import Outputs
+from paths import ANALYSIS
+from studies import Study
+from video_io import sha256_file
+
+# Scenes whose clips are decoded at once.
+WORKERS = 2
+FOLDER = "labels"
+
+
+def arguments() -> cli.Parser:
+    options = cli.Parser(__doc__)
+    cli.add_cells(options)
+    options.add_argument(
+        "--model",
+        nargs="+",
+        default=[cli.ALL],
+        metavar="MODEL",
+        help="models, or all: those of the study and those with a folder of videos (default)",
+    )
+    options.add_argument(
+        "--per-scene", type=cli.whole(1), default=LABELS_PER_SCENE, metavar="N", help="rollouts a scene (%(default)s)"
+    )
+    options.add_argument("--labeller", default="labeller", metavar="NAME", help="whose labels these are")
+    options.add_argument("--output", type=Path, metavar="FILE", help="the labels; its folder keeps the session too")
+    options.add_argument("--force", action="store_true", help="replace the labels that are there")
+    options.add_argument("--compare", nargs=2, type=Path, metavar="FILE", help="agreement of two people's labels")
+    options.add_argument("--analysis", type=Path, default=ANALYSIS, metavar="DIR", help="outcomes, labels (analysis/)")
+    return options
+
+
+@cli.command
+def main(argv: Sequence[str] | None = None) -> int:
+    argv = sys.argv[1:] if argv is None else argv
+    args = arguments().parse_args(argv)
+    if args.compare:
+        _compare(args)
+        return 0
+    study, scenes = cli.study_and_scenes(args)
+    name = f"{study.key}_{cli.check_key(args.labeller, '--labeller')}.json"
+    output = args.output or args.analysis / FOLDER / name
+    # A folder of its own, so that two people can label at once.
+    folder = output.with_name(f"{output.stem}.session")
+    with FolderLock(folder), closing(Session(folder)) as session:
+        if not session.state.finished and output.exists() and not args.force:
+            raise UserError(f"{output}: exists already; expected no file, or --force to replace it")
+        _prepare(session, args, study, scenes)
+        return _label(session, args, study, output, argv)
+
+
+def _prepare(session: Session, args: argparse.Namespace, study: Study, scenes: Sequence[str]) -> None:
+    """Draw the sample, or check that the session's own is the one asked for and still on disk."""
+    asked = {"study": study.key, "scenes": list(scenes), "models": args.model, "per_scene": args.per_scene}
+    state = session.state
+    if state.sample is None:
+        session.begin(asked, _draw(args, study, scenes))
+        return
+    for key, began in state.asked.items():
+        if asked[key] != began:
+            raise UserError(f"{session.path}: began with {key} {began}, found {asked[key]}; expected the same again")
+    if not state.finished:
+        for clip in state.clips[len(state.answers) :]:
+            path = clip.path(args.rollouts / study.key)
+            if sha256_file(path) != clip.sha256:
+                raise UserError(f"{path}: is another file than when {session.path} began; expected the same")
+
+
+def _draw(args: argparse.Namespace, study: Study, scenes: Sequence[str]) -> Sample:
+    """Draw the sample and name what is missing. Raises UserError without any clip."""
+    cells = {scene: _cells(args, study, scene) for scene in scenes}
+    there = {scene: sum(len(clips.found) for clips in models.values()) for scene, models in cells.items()}
+    if not any(there.values()):
+        expected = "expected <scene>/<model>/seed_<i>.mp4, i from 0"
+        raise UserError(f"{args.rollouts / study.key}: no videos of {', '.join(scenes)}; {expected}")
+    if missing := _missing(cells):
+        print(f"not on disk: {missing}")
+    wanted = sum(min(args.per_scene, count) for count in there.values())
+    with (
+        tqdm(total=wanted, desc="checking clips", unit="clip", leave=False) as bar,
+        ThreadPoolExecutor(WORKERS) as pool,
+    ):
+
+        def sample(scene: str) -> Sample:
+            rng = np.random.default_rng([LABELS_SEED, *scene.encode()])
+            return draw(scene, cells[scene], study.n, args.per_scene, rng, bar.update)
+
+        drawn = joined(list(pool.map(sample, scenes)))
+    for fault in drawn.unusable:
+        print(f"not shown: {fault}")
+    if drawn.unusable:
+        print(f"{len(drawn.unusable)} broken clips, others drawn in their place")
+    if not drawn.clips:
+        raise UserError(f"{args.rollouts / study.key}: no clip that can be shown; expected videos")
+    return drawn
+
+
+def _cells(args: argparse.Namespace, study: Study, scene: str) -> dict[str, Clips]:
+    """Model -> its clips of a scene, there or not."""
+    folder = args.rollouts / study.key / scene
+    there = sorted(path.name for path in folder.glob("*") if path.is_dir() and not path.name.startswith("."))
+    every = [key for name in args.model for key in ((*study.models, *there) if name == cli.ALL else [name])]
+    return {cli.check_model_key(model): find_clips(folder / model, study.n) for model in every}
+
+
+def _missing(cells: Mapping[str, Mapping[str, Clips]]) -> str:
+    """The cells without clips and the seeds missing elsewhere, in one line."""
+    empty = [
+        f"{scene}/{model}" for scene, models in cells.items() for model, clips in models.items() if not clips.found
+    ]
+    parts = [
+        f"{scene}/{model} seed {', '.join(map(str, clips.missing))}"
+        for scene, models in cells.items()
+        for model, clips in models.items()
+        if clips.found and clips.missing
+    ]
+    return "; ".join([f"all of {', '.join(empty)}"] * bool(empty) + parts)
+
+
+def _label(session: Session, args: argparse.Namespace, study: Study, output: Path, argv: Sequence[str]) -> int:
+    """Serve the page until the labels are final, then say what came of it; at once when they are final already."""
+
+    def conclusion() -> Conclusion:
+        return conclude(session.state, study.key, args.labeller, args.analysis, output, force=args.force)
+
+    if not session.state.finished:
+        with LabellingServer(session, args.rollouts / study.key, lambda: conclusion().record()) as server:
+            print(f"{_progress(session)}. Open this page; Ctrl-C stops, and nothing is lost:\n{server.url}", flush=True)
+            try:
+                server.serve_forever()
+            except KeyboardInterrupt:
+                command = shlex.join(["python", Path(__file__).name, *argv])
+                print(f"\n{_progress(session)}, all on disk. Go on with:\n{command}", file=sys.stderr)
+                return 130
+    print(conclusion().text())
+    return 0
+
+
+def _progress(session: Session) -> str:
+    return f"{len(session.state.answers)} of {len(session.state.clips)} clips done"
+
+
+def _compare(args: argparse.Namespace) -> None:
+    """The agreement of two people on the rollouts that both labelled."""
+    first, second = args.compare
+    readings = two_people(records.read_human_labels(first), records.read_human_labels(second))
+    if not readings:
+        raise UserError(f"{second}: no rollout that {first} labels too; expected labels of the same sample")
+    outputs = Outputs(args.analysis, __file__)
+    rows = agreement_by_scene(readings)
+    outputs.results({"labellers": [first.stem, second.stem], "rows": rows})
+    outputs.table(agreement_table(first.stem, second.stem, rows))
+    outputs.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,108 @@
+"""What a labelling comes to: the labels on disk, and how far they agree with the judge or with another person."""
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from errors import UserError
+from judges.rejudge import Readings, agreement_by_scene, agreement_table
+from labelling.session import State
+from records import HumanLabel, read_cell, read_human_labels, write_human_labels
+from studies import STUDIES
+from tables import Entry, Table, markdown
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """What a person is told at the end. table: agreement with the judge, None when it has read none of the rollouts.
+
+    remarks: what became of clips without a label, and of cells without outcomes. command: what makes Table 8 of it.
+    """
+
+    summary: str
+    table: Table | None
+    remarks: Sequence[str]
+    command: str
+
+    def record(self) -> dict[str, Any]:
+        """For the page: text only."""
+        table = self.table
+        return {
+            "summary": self.summary,
+            "caption": table.caption if table else "",
+            "columns": [f"{column.group} {column.header}".strip() for column in table.columns] if table else [],
+            "rows": [[_text(entry) for entry in row] for row in _rows(table)] if table else [],
+            "notes": list(table.notes) if table else [],
+            "remarks": list(self.remarks),
+            "command": self.command,
+        }
+
+    def text(self) -> str:
+        """For the terminal."""
+        table = f"\n{markdown(self.table)}\n" if self.table else ""
+        return "\n".join([self.summary, *self.remarks, f"{table}Judge validation: {self.command}"])
+
+
+def conclude(state: State, study: str, labeller: str, analysis: Path, output: Path, *, force: bool) -> Conclusion:
+    """Write the final labels, unless they are there already, and compare them with the judge's outcomes.
+
+    Raises UserError when there is no label, or `output` holds other labels and `force` is not given.
+    """
+    labels = state.labels(study)
+    if not labels:
+        raise UserError(f"{output}: every clip was skipped; expected at least one label")
+    if not (output.exists() and set(read_human_labels(output)) == set(labels)):
+        write_human_labels(output, labels, force=force)
+    readings, unread = against_judge(analysis, labels)
+    remarks = [f"no label: {name}: {reason}" for name, reason in state.skipped.items()]
+    remarks += [f"not shown, another drawn: {fault}" for fault in (state.sample.unusable if state.sample else ())]
+    remarks += [f"no outcomes of a judge: {reason}" for reason in unread]
+    compared = sum(len(pairs) for pairs in readings.values())
+    summary = f"{len(labels)} labels written to {output}; the judge has read {compared} of these rollouts"
+    table = agreement_table(labeller, "the judge", agreement_by_scene(readings)) if compared else None
+    command = shlex.join(["python", "validate_extraction.py", "--labels", str(output)])
+    return Conclusion(summary, table, remarks, command)
+
+
+def against_judge(analysis: Path, labels: Sequence[HumanLabel]) -> tuple[Readings, list[str]]:
+    """(person, judge) of each label by scene, and of each cell that has no outcomes, why."""
+    readings: Readings = {}
+    unread = []
+    for study, scene, model in sorted({(label.study, label.scene, label.model) for label in labels}):
+        try:
+            cell = read_cell(analysis, STUDIES[study], scene, model)
+        except UserError as error:
+            unread.append(str(error))
+            continue
+        if cell.absent_reason is not None:
+            unread.append(f"{scene}/{model}: {cell.absent_reason}")
+            continue
+        pairs = readings.setdefault(scene, [])
+        pairs += [
+            (label.bin, cell.bins[label.seed]) for label in labels if (label.scene, label.model) == (scene, model)
+        ]
+    return readings, unread
+
+
+def two_people(first: Sequence[HumanLabel], second: Sequence[HumanLabel]) -> Readings:
+    """(first, second) by scene, of the rollouts that both labelled."""
+    theirs = {_rollout(label): label.bin for label in second}
+    readings: Readings = {}
+    for label in first:
+        if _rollout(label) in theirs:
+            readings.setdefault(label.scene, []).append((label.bin, theirs[_rollout(label)]))
+    return readings
+
+
+def _rollout(label: HumanLabel) -> tuple[str, str, str, int]:
+    return label.study, label.scene, label.model, label.seed
+
+
+def _rows(table: Table) -> list[Sequence[Entry | str]]:
+    return [row for row in table.rows if isinstance(row, Sequence)]
+
+
+def _text(entry: Entry | str) -> str:
+    return entry if isinstance(entry, str) else entry.text
