@@ -29,6 +29,8 @@ class State(StrEnum):
     """The reply broke off, or all of its budget went into thinking."""
     BLOCKED = "judge_blocked"
     """The service filtered the question or the reply."""
+    NOT_SIMULATED = "not_simulated"
+    """The judge reads simulated clips only, and this is none."""
     FAILED = "judge_failed"
     """No reply: the service turned the query down, or could not be reached in several tries."""
 

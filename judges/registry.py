@@ -8,6 +8,7 @@ from errors import UserError
 from judges.base import Judge
 from judges.gemini import DEFAULT_MODEL, MAX_VIDEO_FPS, GeminiJudge
 from judges.openai_compatible import OpenAICompatibleJudge
+from judges.pixels import PixelsJudge
 
 # Sampling of a video, frames a second: what Gemini's service does by default, as published.
 DEFAULT_VIDEO_FPS = 1.0
@@ -35,7 +36,13 @@ def _openai(options: JudgeOptions) -> Judge:
     return OpenAICompatibleJudge(options.base_url, options.model, options.video_fps)
 
 
-_MAKERS: dict[str, Callable[[JudgeOptions], Judge]] = {"gemini": _gemini, "openai": _openai}
+def _pixels(options: JudgeOptions) -> Judge:
+    if options.base_url is not None or options.model is not None:
+        raise UserError("--judge pixels: runs here and has one version; expected no --base-url and no --judge-model")
+    return PixelsJudge()
+
+
+_MAKERS: dict[str, Callable[[JudgeOptions], Judge]] = {"gemini": _gemini, "openai": _openai, "pixels": _pixels}
 
 JUDGES = tuple(_MAKERS)
 

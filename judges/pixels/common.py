@@ -1,0 +1,167 @@
+"""What every reader shares: its types, coordinates and connected parts, and how simulated frames are recognised."""
+
+import functools
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage
+
+from errors import UserError
+from simulator import Size, first_frame
+from simulator.drawing import Floats
+from video_io import Frame
+
+Mask = NDArray[np.bool_]
+
+# Still pixels are compared on every third row and column, which is plenty and nine times as fast.
+_STRIDE = 3
+# Blocks of so many compared pixels a side: about a fifteenth of a frame's height at 480 lines.
+_BLOCK = 10
+# Mean absolute difference of RGB levels, 0..255, in any block. What H.264 does to a simulated clip stays below half of
+# it; generated frames that continue a simulated one drift beyond it.
+TOLERANCE = 12.0
+
+
+class NotSimulatedError(Exception):
+    """The frames are not the simulator's. The message says in one line where they differ."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a clip shows. outcome: 1..k, or None for null. reason: why, in a line, for the log."""
+
+    outcome: int | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class SceneReader:
+    """How clips of one scene are read.
+
+    still: for frames of a size, the pixels (H, W) that keep what the first frame shows there in every simulated clip.
+    read: what the evidence shows, its frames being of the simulator and all of one size: the last one alone, or all of
+        them in their order (`scenes.Scene.evidence`).
+    """
+
+    still: Callable[[Size], Mask]
+    read: Callable[[Iterator[Frame]], Reading]
+
+
+def size_of(frame: Frame) -> Size:
+    """(width, height) in pixels."""
+    return frame.shape[1], frame.shape[0]
+
+
+def coordinates(size: Size) -> tuple[Floats, Floats]:
+    """Scene coordinates of the middles of all pixels, as in `simulator.drawing`: x of shape (1, W), y of (H, 1)."""
+    width, height = size
+    x = (np.arange(width, dtype=np.float32) + np.float32(0.5 - width / 2)) / np.float32(height)
+    y = (np.arange(height, dtype=np.float32) + np.float32(0.5)) / np.float32(height)
+    return x[None, :], y[:, None]
+
+
+# ---- connected parts of a mask ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Part:
+    """A connected part of a mask. box: its rows and columns in the frame. mask: it within the box."""
+
+    box: tuple[slice, slice]
+    mask: Mask
+
+    @property
+    def area(self) -> int:
+        """In pixels."""
+        return int(np.count_nonzero(self.mask))
+
+    @property
+    def centre(self) -> tuple[float, float]:
+        """Mean x and y of its pixels, in pixels of the frame; pixel (0, 0) covers [0, 1) x [0, 1)."""
+        rows, columns = np.nonzero(self.mask)
+        return self.box[1].start + float(columns.mean()) + 0.5, self.box[0].start + float(rows.mean()) + 0.5
+
+    @property
+    def roundness(self) -> float:
+        """The shorter axis over the longer one of the ellipse of the same covariance: 1 for a disc or a square."""
+        points = np.argwhere(self.mask).T.astype(np.float64)
+        # A pixel is no point: it has a variance of its own.
+        smaller, larger = np.linalg.eigvalsh(np.cov(points, bias=True) + np.eye(2) / 12)
+        return float(np.sqrt(smaller / larger))
+
+    def filled(self) -> "Part":
+        """With what it encloses."""
+        return Part(self.box, ndimage.binary_fill_holes(self.mask))
+
+
+def parts(mask: Mask, least_area: float) -> list[Part]:
+    """The connected parts of a mask that cover at least so many pixels, the largest first."""
+    labels, _ = ndimage.label(mask)
+    found = [Part(box, labels[box] == k) for k, box in enumerate(ndimage.find_objects(labels), start=1)]
+    return sorted((part for part in found if part.area >= least_area), key=lambda part: -part.area)
+
+
+# ---- recognition ------------------------------------------------------------------------------------------------
+
+
+def recognised(scene: str, reader: SceneReader, frames: Iterable[Frame]) -> Iterator[Frame]:
+    """The frames, one by one, each compared with the simulator's picture of what stands still.
+
+    Raises NotSimulatedError at the first one that differs or has a size that the simulator does not draw.
+    """
+    size: Size | None = None
+    for frame in frames:
+        if size is not None and size_of(frame) != size:
+            raise NotSimulatedError(f"a frame of {frame.shape[1]}x{frame.shape[0]} after one of {size[0]}x{size[1]}")
+        size = size_of(frame)
+        difference = largest_difference(scene, reader, frame)
+        if difference > TOLERANCE:
+            raise NotSimulatedError(
+                f"what stands still in the simulated scene differs by {difference:.0f} of 255 levels"
+            )
+        yield frame
+
+
+def largest_difference(scene: str, reader: SceneReader, frame: Frame) -> float:
+    """Mean absolute difference to the simulator's still picture, RGB levels, in the block where it is largest."""
+    still = _still(scene, reader, size_of(frame))
+    difference = np.abs(frame[::_STRIDE, ::_STRIDE] - still.picture).sum(axis=2) * still.weight
+    rows, columns = (np.arange(0, n, _BLOCK) for n in difference.shape)
+    blocks = np.add.reduceat(np.add.reduceat(difference, rows, axis=0), columns, axis=1)
+    return float((blocks * still.per_block).max())
+
+
+@dataclass(frozen=True)
+class _Still:
+    """picture: int16 (h, w, 3), every _STRIDE-th pixel. weight: (h, w), 1 where it is still, else 0.
+
+    per_block: what turns a block's sum of differences into their mean; 0 in a block with few still pixels.
+    """
+
+    picture: NDArray[np.int16]
+    weight: NDArray[np.int16]
+    per_block: Floats
+
+
+_building = threading.Lock()
+
+
+def _still(scene: str, reader: SceneReader, size: Size) -> _Still:
+    with _building:  # or several threads would paint the same picture at once
+        return _painted(scene, reader.still, size)
+
+
+@functools.cache
+def _painted(scene: str, mask: Callable[[Size], Mask], size: Size) -> _Still:
+    try:
+        picture = first_frame(scene, size)[::_STRIDE, ::_STRIDE].astype(np.int16)
+    except UserError as error:
+        raise NotSimulatedError(str(error)) from error
+    weight = np.broadcast_to(mask(size), size[::-1])[::_STRIDE, ::_STRIDE].astype(np.int16)
+    rows, columns = (np.arange(0, n, _BLOCK) for n in weight.shape)
+    counts = np.add.reduceat(np.add.reduceat(weight, rows, axis=0), columns, axis=1)
+    enough = counts >= _BLOCK * _BLOCK // 4
+    return _Still(picture, weight, np.where(enough, 1 / np.maximum(3 * counts, 1), 0).astype(np.float32))
