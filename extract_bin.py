@@ -39,13 +39,12 @@ from judges.rejudge import Readings, agreement_by_scene, agreement_table, outcom
 from judges.votelog import VoteLog, log_path, work_folder
 from ledger import FolderLock
 from outputs import Outputs
-from paths import ANALYSIS, ROLLOUTS
-from progress import Progress
+from paths import ANALYSIS
+from progress import Progress, ranges
 from providers.history import History
 from scenes import SCENES
 from studies import STUDIES, Study
 
-ALL = "all"
 # Queries in flight: a judge that thinks for ten seconds then reads a cell in a minute.
 CONCURRENCY = 16
 VOTES = 3
@@ -55,12 +54,11 @@ FIRST_PAUSE_S = 1.0
 
 def arguments() -> cli.Parser:
     options = cli.Parser(__doc__)
-    options.add_argument("--study", default="main", metavar="STUDY", help=f"one of {', '.join(STUDIES)} (default main)")
-    options.add_argument("--scene", nargs="+", default=[ALL], metavar="SCENE", help="scenes, or all (default)")
+    cli.add_cells(options)
     options.add_argument(
         "--model",
         nargs="+",
-        default=[ALL],
+        default=[cli.ALL],
         metavar="MODEL",
         help="models, or all: those of the study and those with a folder of videos (default)",
     )
@@ -85,7 +83,6 @@ def arguments() -> cli.Parser:
     options.add_argument(
         "--against", default=JUDGES[0], metavar="JUDGE", help="with --rejudge: the other judge, as its logs name it"
     )
-    options.add_argument("--rollouts", type=Path, default=ROLLOUTS, metavar="DIR", help="the videos (rollouts/)")
     options.add_argument("--analysis", type=Path, default=ANALYSIS, metavar="DIR", help="outcomes, logs (analysis/)")
     return options
 
@@ -128,17 +125,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _cells(args: argparse.Namespace) -> list[tuple[str, str]]:
     """(scene, model) of the cells to read; those that have their outcomes are named and left out."""
-    if args.study not in STUDIES:
-        raise UserError(f"--study {args.study}: unknown study; expected one of {', '.join(STUDIES)}")
-    study = STUDIES[args.study]
-    for name in args.scene:
-        if name != ALL and name not in study.scenes:
-            raise UserError(f"--scene {name}: not a scene of {study.key}; expected all or {', '.join(study.scenes)}")
+    study, scenes = cli.study_and_scenes(args)
     cells, at_rest = [], 0
-    for scene in [scene for scene in SCENES if scene in study.scenes and (scene in args.scene or ALL in args.scene)]:
+    for scene in scenes:
         folder = args.rollouts / study.key / scene
         there = sorted(p.name for p in folder.glob("*") if p.is_dir() and not p.name.startswith("."))
-        every = [key for name in args.model for key in ((*study.models, *there) if name == ALL else [name])]
+        every = [key for name in args.model for key in ((*study.models, *there) if name == cli.ALL else [name])]
         for model in dict.fromkeys(every):
             cli.check_model_key(model)
             if args.force or args.rejudge or not _has_outcomes(args.analysis, study, scene, model):
@@ -251,7 +243,7 @@ def _conclude(run: Run, jobs: Sequence[CellWork], argv: Sequence[str]) -> int:
             if seeds:
                 incomplete = True
                 why = f" ({result.details[seeds[0]]})" if result.details.get(seeds[0]) else ""
-                print(f"missing: {job.name} seed {_ranges(seeds)}: {state}{why}")
+                print(f"missing: {job.name} seed {ranges(seeds)}: {state}{why}")
     if incomplete:
         print(f"continue with:\n{_command(argv)}")
     return int(incomplete)
@@ -275,13 +267,6 @@ def _compare(args: argparse.Namespace, judge: str, run: Run, jobs: Sequence[Cell
     outputs.results({"study": study.key, "judges": [judge, args.against], "rows": rows})
     outputs.table(agreement_table(judge, args.against, rows))
     outputs.finish()
-
-
-def _ranges(numbers: Sequence[int]) -> str:
-    """Ascending numbers for a person: 0-3, 7."""
-    starts = [n for n in numbers if n - 1 not in numbers]
-    ends = [n for n in numbers if n + 1 not in numbers]
-    return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in zip(starts, ends, strict=True))
 
 
 def _command(argv: Sequence[str]) -> str:

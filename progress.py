@@ -18,6 +18,13 @@ _LINE_INTERVAL_S = 15.0
 _CLEAR_LINE = "\x1b[K"
 
 
+def ranges(numbers: Sequence[int]) -> str:
+    """Ascending numbers for a person: 0-3, 7."""
+    starts = [n for n in numbers if n - 1 not in numbers]
+    ends = [n for n in numbers if n + 1 not in numbers]
+    return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in zip(starts, ends, strict=True))
+
+
 class Progress:
     """Counts items by cell and state, and shows the counts while the `with` block runs. Safe to call from threads.
 

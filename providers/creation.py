@@ -71,6 +71,10 @@ class Creator:
                 self._history.absent(request.key, attempt)
                 raise
             else:
+                if prediction_id is None:
+                    self._run.report.created -= 1
+                    self._history.absent(request.key, attempt)
+                    return None
                 self._history.submitted(request.key, attempt, prediction_id)
                 return attempt
         self._run.failed(request, State.FAILED, trouble)
@@ -92,8 +96,8 @@ class Creator:
             return False
         return not self._run.is_stopped(request)
 
-    async def _submit(self, request: Request) -> str:
-        """The paid call; repeated only after an answer that nothing was created."""
+    async def _submit(self, request: Request) -> str | None:
+        """The paid call, repeated only after an answer that nothing was created; None when it is not made after all."""
         pauses = self._pauses()
         while True:
             try:
@@ -109,7 +113,7 @@ class Creator:
                 self._gate.close(pauses.next(), str(error))
             await self._gate.turn()
             if self._run.is_stopped(request):
-                raise UnusableError("the run is ending")
+                return None
 
     async def _look_up_new(self, request: Request) -> None:
         """Find out whether a create without an answer was one: at once, and again when it must be listed."""

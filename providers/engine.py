@@ -32,6 +32,8 @@ from video_io import VideoError, inspect_clip, sha256_file
 
 # A link may fail, and a file may break, on the way: the video is fetched so often before it is given up.
 _DOWNLOAD_TRIES = 3
+# A prediction that was created a moment ago may not be known everywhere yet.
+_EXPIRED_LOOKS = 3
 _DOWNLOADS_AT_ONCE = 8
 # Clips decoded at once: bounds memory and leaves a processor for the rest of the machine's work.
 _DECODERS = 2
@@ -119,10 +121,14 @@ class Engine:
         # One that had been given up, and is to be made anew, gets one last look.
         deadline_s = 0.0 if self._settings.retry and attempt.state in ASK_AGAIN else self._settings.deadline_s
         pause = self._provider.poll_interval if fresh else 0.0
+        pauses, looks = Pauses(self._provider.poll_interval, deadline_s), 0
         while True:
             await asyncio.sleep(pause)
             try:
                 prediction = await self._provider.poll(prediction_id)
+                if prediction.state is State.EXPIRED and (looks := looks + 1) < _EXPIRED_LOOKS:
+                    pause = pauses.next()
+                    continue
                 if prediction.state is not None:
                     return prediction
                 trouble = ""

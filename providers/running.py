@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ledger import FolderLock
-from progress import Progress
+from progress import Progress, ranges
 from providers.base import ASK_AGAIN, Provider, Request, RolloutKey
 from providers.engine import Engine
 from providers.history import History, identical_videos
@@ -94,7 +94,7 @@ def _conclusion(report: Report, history: History, command: str, retry: bool) -> 
     for (scene, model, state), keys in _grouped(missing, lambda key: (*key[:2], missing[key])).items():
         last = history.rollout(keys[0]).last
         why = f" ({last.detail})" if last is not None and last.detail and state != WAITING else ""
-        lines.append(f"missing: {scene} / {model} seed {', '.join(str(key[2]) for key in keys)}: {state}{why}")
+        lines.append(f"missing: {scene} / {model} seed {ranges([key[2] for key in keys])}: {state}{why}")
     if missing:
         resumable = {WAITING, RUNNING, DOWNLOADING, *ASK_AGAIN} & set(missing.values())
         lines += ["continue with:", command if resumable or retry else f"{command} --retry"]

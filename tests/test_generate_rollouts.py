@@ -199,6 +199,16 @@ def test_a_run_of_equal_failures_stops_its_cell_and_no_other(tmp_path: Path) -> 
         assert sum(p.model == "wan-video/wan-2.7-i2v" for p in place.service.predictions.values()) < 10
 
 
+def test_a_stopped_cell_stops_no_other_while_both_wait_for_their_turn(tmp_path: Path) -> None:
+    def outcome(model: str, inputs: Mapping[str, Any], before: int) -> Outcome:
+        return Outcome("failed", error="worker lost") if model == "wan-video/wan-2.7-i2v" else Outcome()
+
+    with studio(tmp_path, ReplicateService(outcome, creates_a_second=50)) as place:
+        ran = place.run("--count", "16", "--concurrency", "16", model="wan seedance")
+        assert "dice / wan: stopped after" in ran.out and "no more predictions are created" not in ran.out
+        assert len(place.videos()) == 16
+
+
 def test_identical_videos_are_told(tmp_path: Path) -> None:
     with studio(tmp_path, ReplicateService(_always(Outcome(video=moving_clip())))) as place:
         ran = place.run("--count", "2")
@@ -343,6 +353,16 @@ def test_polls_that_go_wrong_are_made_again(tmp_path: Path) -> None:
         place.service.fail("GET", "/v1/predictions/", *faults)
         assert place.run("--count", "1").code == 0
         assert len(place.service.predictions) == 1
+
+
+def test_a_prediction_that_is_not_known_at_once_is_asked_for_again(tmp_path: Path) -> None:
+    unknown = json_response({"detail": "The requested resource could not be found"}, 404)
+    with studio(tmp_path) as place:
+        place.service.fail("GET", "/v1/predictions/", unknown, unknown)
+        assert place.run("--count", "1").code == 0
+        place.service.fail("GET", "/v1/predictions/", unknown, unknown, unknown)
+        ran = place.run("--count", "2")
+        assert ran.code == 1 and "seed 1: expired (the provider no longer knows it" in ran.out
 
 
 def test_an_output_before_the_end_is_not_the_result(tmp_path: Path) -> None:
