@@ -50,9 +50,9 @@ Array = NDArray[np.float64]
 
 # Before the first of these the noise has not spread; after the last no model's clip goes on.
 TIMES_S = tuple(i / 10 for i in range(10, 51))
-# Members that share one adaptive step. Blocks of this size stay in the processor's cache. Another size moves the third
-# decimal of late probabilities, as another seed would: the motion is chaotic.
-BLOCK = 2_000
+# Members that share one adaptive step. Smaller blocks spend their time on calls, larger ones on waiting for memory.
+# Another size moves the third decimal of late probabilities, as another seed would: the motion is chaotic.
+BLOCK = 5_000
 # The result does not depend on it: noise is drawn before, and blocks are integrated apart from each other.
 PROCESSES = 2
 # Of the energy between hanging and standing upright. The tolerances leave 1e-4; a wrong equation leaves about 1.
