@@ -317,7 +317,7 @@ def test_a_damaged_log_is_named_with_its_line_and_a_torn_last_line_is_not_missed
     with reading_room(tmp_path) as room:
         room.put_clips()
         room.run()
-        log = room.analysis / "vlm_logs" / STUDY / "dice_face_3_mine.gemini.jsonl"
+        log = room.log_file()
         lines = log.read_bytes().splitlines(keepends=True)
         log.write_bytes(b"".join(lines[:-1]) + lines[-1][:40])
         assert room.run("--force").code == 0
@@ -332,7 +332,7 @@ def test_a_reply_is_read_by_the_present_rules_whatever_the_line_says(tmp_path: P
     with reading_room(tmp_path) as room:
         room.put_clips()
         room.run("--votes", "1")
-        log = room.analysis / "vlm_logs" / STUDY / "dice_face_3_mine.gemini.jsonl"
+        log = room.log_file()
         lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
         log.write_text("".join(json.dumps({**line, "bin": 6, "state": "vote"}) + "\n" for line in lines))
         room.run("--votes", "1", "--force")
@@ -346,7 +346,7 @@ def test_a_log_holds_no_key_no_path_and_no_time(tmp_path: Path) -> None:
         room.service.fail("POST", GENERATE, google_error(503, "UNAVAILABLE", "key test-key is busy"))
         ran = room.run()
         assert room.bins() == [3] * N
-        log = (room.analysis / "vlm_logs" / STUDY / "dice_face_3_mine.gemini.jsonl").read_text(encoding="utf-8")
+        log = (room.log_file()).read_text(encoding="utf-8")
         assert log.isascii() and "\x1b" not in log
         assert json.loads(log.splitlines()[0])["reply"] == hostile
         for text in (log, ran.out, ran.err, room.outcome_file().read_text(encoding="utf-8")):

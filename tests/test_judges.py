@@ -13,7 +13,7 @@ from judges.asking import Asker, Settings
 from judges.base import Evidence, Judge, RawReply, State, UnreachableError, UnusableError, one_line
 from judges.engine import EQUAL_FAILURES_STOP
 from ledger import AppendOnlyLog
-from tests.services.base import NO_ANSWER, Response, json_response
+from tests.services.base import NO_ANSWER, Request, Response, json_response
 from tests.services.gemini_server import (
     KEY,
     MODEL,
@@ -279,13 +279,21 @@ def test_a_clip_that_can_neither_be_prepared_nor_go_inline_fails_with_the_reason
         assert "15 MB" in result.details[0]
 
 
+class Forgetful(GeminiService):
+    """Knows no uploaded file when it is asked about one."""
+
+    def handle(self, request: Request) -> Response:
+        if GENERATE in request.path and "fileData" in request.body.decode():
+            return google_error(403, "PERMISSION_DENIED", "You do not have permission to access the File x.")
+        return super().handle(request)
+
+
 def test_a_clip_that_the_service_loses_goes_inline(tmp_path: Path) -> None:
-    with reading_room(tmp_path) as room:
+    with reading_room(tmp_path, Forgetful()) as room:
         room.put_clips("main", "ball", count=1, size=LARGE)
-        gone = google_error(403, "PERMISSION_DENIED", "You do not have permission to access the File x.")
-        room.service.fail("POST", GENERATE, gone, gone, gone)
         assert room.read(1).results["cell"].complete
         assert [q.uploaded for q in room.service.queries] == [False] * 3
+        assert room.service.files == {}
 
 
 def test_an_upload_that_fails_is_made_again(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,7 @@ from judges.votelog import VoteLog, log_path
 from progress import Progress
 from scenes import SCENES
 from studies import STUDIES
+from tests.services.base import LOOPBACK
 from tests.services.clips import moving_clip, unique_clip
 from tests.services.gemini_server import KEY, GeminiService, outcome_of
 from tests.services.studio import Ran
@@ -55,7 +57,9 @@ class ReadingRoom:
 
     @property
     def environment(self) -> Mapping[str, str]:
-        return {"GEMINI_API_KEY": KEY, "GOOGLE_GEMINI_BASE_URL": self.service.url}
+        # An empty folder of certificates: loopback needs none, and reading the system's takes longer than most tests.
+        certificates = {"SSL_CERT_DIR": str(self.analysis), "NO_PROXY": LOOPBACK}
+        return {"GEMINI_API_KEY": KEY, "GOOGLE_GEMINI_BASE_URL": self.service.url, **certificates}
 
     def arguments(self, *arguments: str, study: str = STUDY, scene: str = SCENE, model: str = MODEL) -> list[str]:
         where = ["--rollouts", str(self.rollouts), "--analysis", str(self.analysis)]
@@ -120,8 +124,11 @@ class ReadingRoom:
         self, study: str = STUDY, scene: str = SCENE, model: str = MODEL, judge: str = "gemini"
     ) -> list[dict[str, Any]]:
         """The lines of a cell's log."""
-        path = log_path(self.analysis, study, STUDIES[study].scene_name(scene), model, judge)
-        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        text = self.log_file(study, scene, model, judge).read_text(encoding="utf-8")
+        return [json.loads(line) for line in text.splitlines()]
+
+    def log_file(self, study: str = STUDY, scene: str = SCENE, model: str = MODEL, judge: str = "gemini") -> Path:
+        return log_path(self.analysis, study, STUDIES[study].scene_name(scene), model, judge)
 
     def outcome_file(self, study: str = STUDY, scene: str = SCENE, model: str = MODEL) -> Path:
         return self.analysis / STUDIES[study].bins_file(scene, model)
@@ -137,6 +144,17 @@ class ReadingRoom:
         """SHA-256 of evidence -> how many queries about it were answered."""
         shown = [query.sha256 for query in self.service.queries]
         return {sha256: shown.count(sha256) for sha256 in shown}
+
+
+def run_alone(arguments: list[str], environment: dict[str, str]) -> None:
+    """The command as the only thing that a process does, for tests that kill it."""
+    os.environ.update(environment)
+    with (
+        Path(os.devnull).open("w") as nowhere,
+        contextlib.redirect_stdout(nowhere),
+        contextlib.redirect_stderr(nowhere),
+    ):
+        sys.exit(extract_bin.main(arguments))
 
 
 @contextlib.contextmanager
