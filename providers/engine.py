@@ -37,8 +37,8 @@ _EXPIRED_LOOKS = 3
 _DOWNLOADS_AT_ONCE = 8
 # Clips decoded at once: bounds memory and leaves a processor for the rest of the machine's work.
 _DECODERS = 2
-# The poll interval grows with the time that a prediction has been running: watching adds at most a twentieth to it.
-_POLL_GROWTH = 0.05
+# The poll interval grows with the time that a prediction has been running, so that watching adds at most 3 % to it.
+_POLL_GROWTH = 0.03
 _POLL_LONGEST_S = 10.0
 
 
