@@ -124,6 +124,10 @@ PENDULUM_BAND = 0.05
 PENDULUM_BAND_FROM_S = 3.0
 PENDULUM_BAND_TO_S = 5.0
 
+# Controls: level of the band in which a control's mnTV is expected, and the seed sets of the study of the laws.
+CONTROL_BAND_LEVEL = 0.95
+CONTROL_SEED_SETS = 20
+
 # Simulated world models. Width and height of their clips, and of the conditioning frames, in pixels.
 SIMULATOR_SEED = 0
 SIMULATOR_FPS = 24

@@ -1,6 +1,6 @@
 """Where a script's results, tables and figures go: analysis/results, analysis/tables, analysis/figures.
 
-The stem of what a script writes is the script's own, without a leading compute_, make_ or study_.
+The stem of what a script writes is the script's own, without a leading compute_ or make_.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def stem_of(script: str) -> str:
     """compute_chi2.py -> chi2."""
-    return Path(script).stem.removeprefix("compute_").removeprefix("make_").removeprefix("study_")
+    return Path(script).stem.removeprefix("compute_").removeprefix("make_")
 
 
 class Outputs:

@@ -36,6 +36,7 @@ STAGES=(
     "rollout_examples|make_rollout_examples.py|Figure 3: frame strips|"
     "pendulum|verify_pendulum_v3.py|the pendulum's reference, by integration|"
     "interval_coverage|study_interval_coverage.py|coverage of the intervals|study"
+    "control_laws|study_controls.py|the simulated laws against theory|study"
     "compare_with_paper|compare_with_paper.py|every published figure against the recomputed one|alone show"
     "results|make_results.py|analysis/RESULTS.md|models alone show"
 )
@@ -99,8 +100,9 @@ fi
 source ./environment.sh
 use_environment requirements.txt
 logs="$(mktemp -d)"
-# Stages run in the background, where an interrupt does not reach them: whatever ends this script ends them.
-trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$logs"' EXIT
+# Stages run in the background, where an interrupt does not reach them: whatever ends this script ends them, and waits
+# until they no longer write to their logs.
+trap 'kill $(jobs -p) 2>/dev/null || true; wait; rm -rf "$logs"' EXIT
 trap 'exit 130' INT TERM
 
 # Some languages write the seconds with a comma, which awk does not read.

@@ -108,6 +108,12 @@ _ALL = (
         },
         unavailable={"veo31": "its API takes 4, 6 or 8 s only"},
     ),
+    Study(
+        key="controls",
+        title="Simulated controls",
+        models=("sim_calibrated", "sim_collapsed", "sim_half", "sim_flat"),
+        folder="controls",
+    ),
     *(_guidance(guidance) for guidance in GUIDANCES),
     *(_face(face) for face in FACES),
 )

@@ -3,8 +3,8 @@
     python study_interval_coverage.py [--analysis DIR]
 
 Reads   analysis/{scene}_{model}_bins.json
-Writes  analysis/results/interval_coverage.json, analysis/tables/interval_coverage.{md,tex},
-        analysis/figures/interval_coverage.{pdf,png}
+Writes  analysis/results/study_interval_coverage.json, analysis/tables/study_interval_coverage.{md,tex},
+        analysis/figures/study_interval_coverage.{pdf,png}
 Free: needs no key and no network. Takes about a minute; exits 1 when the corrected interval misses the accepted range.
 
 Each case is a model whose true outcome distributions are known: a calibrated operator, one that is half collapsed onto

@@ -100,7 +100,7 @@ def test_the_script_writes_its_outputs_and_fails_outside_the_accepted_range(
     monkeypatch.setattr(study, "COVERAGE_ACCEPTED", (0.0, 1.0))
     assert study.main(["--analysis", str(analysis)]) == 0
     for name in ("results/{}.json", "tables/{}.md", "tables/{}.tex", "figures/{}.pdf", "figures/{}.png"):
-        assert (analysis / name.format("interval_coverage")).stat().st_size > 0
+        assert (analysis / name.format("study_interval_coverage")).stat().st_size > 0
     assert "Calibrated operator" in capsys.readouterr().out
     monkeypatch.setattr(study, "COVERAGE_ACCEPTED", (2.0, 3.0))
     assert study.main(["--analysis", str(analysis)]) == 1

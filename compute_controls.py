@@ -1,0 +1,110 @@
+"""Controls: simulated models with a known law, scored like any other and held against what theory expects of them.
+
+    python generate_rollouts.py --study controls --provider simulator --model sim_calibrated
+    python extract_bin.py --study controls --judge pixels --model sim_calibrated
+    python compute_controls.py [--model sim_calibrated ...] [--analysis DIR]
+
+Reads   analysis/controls/{scene}_{law}_bins.json
+Writes  analysis/results/controls.json, analysis/tables/controls.{md,tex}
+Free: needs no key and no network. Exit 1 when a control's mnTV lies outside its exact band.
+
+The band is that of a generator which follows its law, read by a judge which makes no mistakes: one control in twenty
+lies outside by chance.
+"""
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import cli
+import records
+from cell_summary import summary
+from constants import CONTROL_BAND_LEVEL, N_ROLLOUTS
+from models import resolve
+from outputs import Outputs
+from scenes import SCENES
+from score_distribution import Law, mntv_distribution
+from simulator import law_probabilities
+from studies import STUDIES
+from tables import Column, Table, fixed, range_text
+
+STUDY = STUDIES["controls"]
+
+
+@cli.command
+def main(argv: Sequence[str] | None = None) -> int:
+    options = cli.parser(__doc__, scenes=False, models=False)
+    options.add_argument(
+        "--model",
+        nargs="+",
+        default=[STUDY.models[0]],
+        choices=STUDY.models,
+        metavar="LAW",
+        help=f"which controls (default {STUDY.models[0]}): {', '.join(STUDY.models)}",
+    )
+    args = options.parse_args(argv)
+    outputs = Outputs(args.analysis, __file__)
+    cells = records.read_study(args.analysis, STUDY.key, models=args.model)
+    controls = {model: control(model, {scene: cells[scene, model] for scene in SCENES}) for model in args.model}
+    outputs.results({"controls": controls, "level": CONTROL_BAND_LEVEL})
+    outputs.table(control_table(controls))
+    outputs.finish()
+    outside = [model for model, result in controls.items() if not result["inside"]]
+    for model in outside:
+        print(f"{model}: mnTV {controls[model]['mntv']:.3f} lies outside what theory expects", file=sys.stderr)
+    return 1 if outside else 0
+
+
+def control(model: str, cells: dict[str, records.Cell]) -> dict[str, Any]:
+    """Observed mnTV of one control, and its exact expectation and central band under its law."""
+    scored = {scene: summary(cell) for scene, cell in cells.items()}
+    expected = mntv_distribution(
+        [Law([float(p) for p in law_probabilities(model, key)], scene.reference) for key, scene in SCENES.items()],
+        N_ROLLOUTS,
+    )
+    tail = (1 - CONTROL_BAND_LEVEL) / 2
+    mntv = float(np.mean([cell["score"] for cell in scored.values()]))
+    low, high = expected.quantile(tail), expected.quantile(1 - tail)
+    return {
+        "cells": scored,
+        "mntv": mntv,
+        "scorability": sum(cell.n_valid for cell in cells.values()) / sum(cell.n for cell in cells.values()),
+        "expected": expected.mean,
+        "low": low,
+        "high": high,
+        # A law without chance has a band of one point, which a mean of nine doubles meets up to rounding.
+        "inside": bool(low - 1e-4 <= mntv <= high + 1e-4),
+    }
+
+
+def control_table(controls: dict[str, dict[str, Any]]) -> Table:
+    rows = [
+        [
+            resolve([model])[0].name,
+            fixed(result["mntv"], 3),
+            fixed(result["scorability"], 2),
+            fixed(result["expected"], 3),
+            range_text(result["low"], result["high"], 3),
+            "yes" if result["inside"] else "no",
+        ]
+        for model, result in controls.items()
+    ]
+    return Table(
+        f"Controls: simulated models with known laws, {N_ROLLOUTS} rollouts a scene.",
+        [
+            Column("Control", "l"),
+            Column("mnTV"),
+            Column("scorable"),
+            Column("expected"),
+            Column(f"exact {CONTROL_BAND_LEVEL:.0%} band"),
+            Column("inside", "c"),
+        ],
+        rows,
+        ["The band is exact for a generator that follows its law and a judge that makes no mistakes."],
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

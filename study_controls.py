@@ -1,0 +1,145 @@
+"""Do the simulated controls follow their laws? mnTV of many seed sets of each law, against its exact distribution.
+
+    python study_controls.py [--analysis DIR]
+
+Reads   nothing: the outcomes are the simulator's truths, without rendering a video
+Writes  analysis/results/study_controls.json, analysis/tables/study_controls.{md,tex},
+        analysis/figures/study_controls.{pdf,png}
+Free: needs no key and no network. Exit 1 when a law's seed sets do not look like its distribution.
+
+What a judge does to the outcomes is measured elsewhere (validate_extraction.py --truth): this is about the generator.
+"""
+
+import math
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from tqdm import tqdm
+
+import cli
+from constants import CONTROL_BAND_LEVEL, CONTROL_SEED_SETS, N_ROLLOUTS
+from models import resolve
+from outputs import Outputs
+from scenes import SCENES
+from score_distribution import Law, ScoreDistribution, mntv_distribution
+from simulator import LAWS, law_probabilities, simulate
+from stats_utils import cell_score
+from tables import Column, Table, fixed, range_text
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# A law fails when the mean of its seed sets is further from theory than this many standard errors.
+MAX_STANDARD_ERRORS = 4.0
+
+
+@cli.command
+def main(argv: Sequence[str] | None = None) -> int:
+    args = cli.parser(__doc__, scenes=False, models=False).parse_args(argv)
+    outputs = Outputs(args.analysis, __file__)
+    sets = [(law, i) for law in LAWS for i in range(CONTROL_SEED_SETS)]
+    observed: dict[str, list[float]] = {law: [] for law in LAWS}
+    for law, i in tqdm(sets, desc="seed sets", disable=None):
+        observed[law].append(seed_set_mntv(law, i))
+    results = {law: compare(law, np.array(values)) for law, values in observed.items()}
+    outputs.results({"laws": results, "seed_sets": CONTROL_SEED_SETS, "level": CONTROL_BAND_LEVEL})
+    outputs.table(study_table(results))
+    outputs.figure(draw(results))
+    outputs.finish()
+    failed = [law for law, result in results.items() if not result["agrees"]]
+    for law in failed:
+        print(f"{law}: the seed sets do not follow the law", file=sys.stderr)
+    return 1 if failed else 0
+
+
+def expected_distribution(law: str) -> ScoreDistribution:
+    laws = [Law([float(p) for p in law_probabilities(law, key)], scene.reference) for key, scene in SCENES.items()]
+    return mntv_distribution(laws, N_ROLLOUTS)
+
+
+def seed_set_mntv(law: str, index: int) -> float:
+    """mnTV of the truths of seeds index * N .. (index + 1) * N - 1, all scenes."""
+    scores = []
+    for key, scene in SCENES.items():
+        seeds = range(index * N_ROLLOUTS, (index + 1) * N_ROLLOUTS)
+        outcomes = [simulate(key, law, seed)[0].outcome for seed in seeds]
+        counts = [outcomes.count(b) for b in range(1, scene.k + 1)]
+        scores.append(cell_score(counts, N_ROLLOUTS, scene.reference).score)
+    return float(np.mean(scores))
+
+
+def compare(law: str, values: np.ndarray) -> dict[str, Any]:
+    """The seed sets of one law against its exact distribution."""
+    expected = expected_distribution(law)
+    tail = (1 - CONTROL_BAND_LEVEL) / 2
+    low, high = expected.quantile(tail), expected.quantile(1 - tail)
+    sd = math.sqrt(max(float(expected.masses @ (expected.values - expected.mean) ** 2), 0.0))
+    difference = float(values.mean()) - expected.mean
+    # A law without chance has no spread; rounding is all that may differ.
+    allowed = MAX_STANDARD_ERRORS * sd / math.sqrt(len(values)) + 1e-4
+    # For the figure: the exact distribution function at a few hundred levels.
+    levels = np.linspace(0.001, 0.999, 200)
+    return {
+        "mntv": sorted(values.tolist()),
+        "mean": float(values.mean()),
+        "expected": expected.mean,
+        "sd": sd,
+        "low": low,
+        "high": high,
+        "inside": int(np.count_nonzero((values >= low - 1e-4) & (values <= high + 1e-4))),
+        "agrees": bool(abs(difference) <= allowed),
+        "curve": {"level": levels.tolist(), "mntv": [expected.quantile(level) for level in levels]},
+    }
+
+
+def study_table(results: dict[str, dict[str, Any]]) -> Table:
+    rows = [
+        [
+            resolve([law])[0].name,
+            fixed(result["mean"], 4),
+            fixed(result["expected"], 4),
+            range_text(result["low"], result["high"], 3),
+            f"{result['inside']} of {len(result['mntv'])}",
+        ]
+        for law, result in results.items()
+    ]
+    return Table(
+        f"Simulated laws: mnTV of {CONTROL_SEED_SETS} seed sets of {N_ROLLOUTS} rollouts a scene, and exact theory.",
+        [
+            Column("Law", "l"),
+            Column("mean mnTV"),
+            Column("expected"),
+            Column(f"exact {CONTROL_BAND_LEVEL:.0%} band"),
+            Column("sets inside"),
+        ],
+        rows,
+        ["The pendulum of sim_calibrated is integrated, not drawn: its P(left) is close to one half, not equal to it."],
+    )
+
+
+def draw(results: dict[str, dict[str, Any]]) -> "Figure":
+    """One panel a law: the exact distribution function, the seed sets as steps, and the band."""
+    from figures import BAND, EMPIRICAL, INK, PAGE_WIDTH, axes_grid, new_figure
+
+    figure = new_figure(PAGE_WIDTH, 2.1)
+    axes = axes_grid(figure, 1, len(results), sharey=True)
+    for ax, (law, result) in zip(axes, results.items(), strict=True):
+        values = result["mntv"]
+        ax.axvspan(result["low"], result["high"], color=BAND, label=f"exact {CONTROL_BAND_LEVEL:.0%} band")
+        ax.plot(result["curve"]["mntv"], result["curve"]["level"], color=INK, linewidth=1, label="exact")
+        share = np.arange(1, len(values) + 1) / len(values)
+        ax.step(values, share, where="post", color=EMPIRICAL, linewidth=1.4, label=f"{len(values)} seed sets")
+        ax.plot(values, share, "o", color=EMPIRICAL, markersize=2.5)
+        ax.set_title(resolve([law])[0].name, loc="left")
+        ax.set_xlim(result["expected"] - 0.11, result["expected"] + 0.11)
+        ax.set_ylim(0, 1.03)
+        ax.set_xlabel("mnTV")
+    axes[0].set_ylabel("distribution function")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
+    return figure
+
+
+if __name__ == "__main__":
+    sys.exit(main())
