@@ -39,6 +39,7 @@ STAGES=(
     "control_laws|study_controls.py|the simulated laws against theory|study"
     "compare_with_paper|compare_with_paper.py|every published figure against the recomputed one|alone show"
     "results|make_results.py|analysis/RESULTS.md|models alone show"
+    "report|make_report.py|analysis/report.html|alone"
 )
 
 usage_error() {
@@ -186,4 +187,4 @@ for stage in "${STAGES[@]}"; do
     esac
 done
 report_all_but 0
-printf 'done in %s: open analysis/RESULTS.md\n' "$(since "$started" "$(now)")"
+printf 'done in %s: open analysis/RESULTS.md, or analysis/report.html in a browser\n' "$(since "$started" "$(now)")"

@@ -36,7 +36,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def analysis(tmp_path: Path) -> Path:
     """A copy of the committed outcomes, without any result: a test may write into it and break it."""
     folder = tmp_path / "analysis"
-    shutil.copytree(ANALYSIS, folder, ignore=shutil.ignore_patterns("results", "tables", "figures", "RESULTS.md"))
+    made = shutil.ignore_patterns("results", "tables", "figures", "RESULTS.md", "*.html")
+    shutil.copytree(ANALYSIS, folder, ignore=made)
     return folder
 
 
@@ -114,5 +115,6 @@ def first_run(clone: Path, pipeline: Run) -> "subprocess.CompletedProcess[str]":
         for path in (clone / "analysis" / name).iterdir():
             if not path.name.startswith(STUDIED):
                 path.unlink()
-    (clone / "analysis" / "RESULTS.md").unlink(missing_ok=True)
+    for name in ("RESULTS.md", "report.html"):
+        (clone / "analysis" / name).unlink(missing_ok=True)
     return pipeline()

@@ -122,12 +122,12 @@ def test_all_stages_run_and_say_in_order_what_they_made_and_how_long_they_took(d
     lines = [line for line in result.stdout.splitlines() if not line.startswith(" ")]
     assert [line.split()[0] for line in lines[:-1]] == [stage.name for stage in STAGES]
     assert all(line.endswith(" s") for line in lines[:-1] if "skipped" not in line)
-    assert lines[-1].startswith("done in ") and lines[-1].endswith("open analysis/RESULTS.md")
+    assert lines[-1].startswith("done in ") and "open analysis/RESULTS.md, or analysis/report.html" in lines[-1]
 
 
-def test_the_comparison_and_the_page_are_made_last_and_after_all_else(driver: Driver) -> None:
+def test_the_comparison_and_the_pages_are_made_last_and_after_all_else(driver: Driver) -> None:
     driver()
-    assert driver.calls()[-2:] == ["compare_with_paper.py", "make_results.py"]
+    assert driver.calls()[-3:] == ["compare_with_paper.py", "make_results.py", "make_report.py"]
 
 
 def test_the_comparison_and_the_leaderboard_are_shown_and_the_rest_is_not(driver: Driver) -> None:

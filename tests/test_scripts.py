@@ -20,7 +20,7 @@ from paths import ANALYSIS, ROOT
 # Packages of many files count file by file, as providers.engine.
 SOURCES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts): path
-    for folder in (".", "providers", "judges", "simulator", "cosmos")
+    for folder in (".", "providers", "judges", "simulator", "cosmos", "report")
     for path in sorted((ROOT / folder).glob("*.py"))
 }
 # What the README says of the floors, the highest first: title -> patterns of file names.

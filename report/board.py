@@ -1,0 +1,141 @@
+"""The leaderboard, the sentences at the head of the page, and the comparison of two models."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from constants import ALPHA, INTERVAL_LEVEL
+from intervals import Estimate, StandardError, corrected_difference
+from models import PUBLISHED
+from report.cells import verdict
+from report.inputs import Results
+from report.words import interval, listed, number, percent
+from scenes import SCENES
+from stats_utils import Interval
+
+# Scenes named in a model's row as those that cost it most.
+_WORST = 3
+
+
+def rows(results: Results) -> list[dict[str, Any]]:
+    """One row a model, lowest mnTV first. mnTV = unscorable + miscalibrated, both means over the scenes."""
+    return sorted((_row(results, key) for key in results.keys), key=lambda row: row["mntv"])
+
+
+def _row(results: Results, model: str) -> dict[str, Any]:
+    cells = {scene: results.cell("tv", scene, model) for scene in SCENES}
+    estimate = results.intervals["models"][model]
+    unscorable = sum(1 - cell["rho"] for cell in cells.values()) / len(cells)
+    verdicts = [verdict(results, scene, model) for scene in SCENES]
+    return {
+        "model": model,
+        "index": results.keys.index(model),
+        "name": results.name(model),
+        "published": model in PUBLISHED,
+        "mntv": estimate["mntv"],
+        "corrected": estimate["corrected"],
+        "percentile": estimate["percentile"],
+        "probability_best": estimate["probability_best"],
+        "unscorable": unscorable,
+        "scorable": 1 - unscorable,
+        "miscalibrated": estimate["mntv"] - unscorable,
+        "verdicts": {name: verdicts.count(name) for name in ("differs", "split", "alike", "few", "none")},
+        "tested": sum(name in ("differs", "split", "alike") for name in verdicts),
+        "worst": sorted(SCENES, key=lambda scene: -cells[scene]["score"])[:_WORST],
+    }
+
+
+def pairs(results: Results) -> list[dict[str, Any]]:
+    """Every pair of models, a - b: the difference in mnTV with both intervals, and scene by scene the corrected one."""
+    estimates = {(scene, model): _estimate(results, scene, model) for scene in SCENES for model in results.keys}
+    found = []
+    for pair in results.intervals["pairs"]:
+        a, b = pair["a"], pair["b"]
+        scenes = {}
+        for scene in SCENES:
+            difference = corrected_difference(estimates[scene, a], estimates[scene, b])
+            ends = difference.interval
+            scenes[scene] = {
+                "value": difference.value,
+                "low": ends.low if ends else None,
+                "high": ends.high if ends else None,
+                "reason": difference.reason,
+            }
+        total = {
+            kind: {name: pair[kind][name] for name in ("value", "low", "high")} for kind in ("corrected", "percentile")
+        }
+        found.append({"a": a, "b": b, **total, "scenes": scenes})
+    return found
+
+
+def _estimate(results: Results, scene: str, model: str) -> Estimate:
+    """The corrected estimate of a cell's score, as it was before it was written to the results."""
+    found, n = results.cell("intervals", scene, model), results.cell("tv", scene, model)["n"]
+    spread = found["standard_error"]
+    return Estimate(
+        value=found["value"],
+        interval=None if spread is None else Interval(found["low"], found["high"], INTERVAL_LEVEL, found["method"]),
+        method=found["method"],
+        cells=found["cells"],
+        degenerate=found["degenerate_cells"],
+        standard_error=None if spread is None else StandardError(spread, n - 1),
+        reason=found["reason"],
+    )
+
+
+def findings(results: Results, board: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
+    """Question and answer: what most readers come for, made from the data."""
+    return [
+        ("Which model is best, and how sure is that?", _best(results, board)),
+        ("How calibrated is it?", _calibration(results, board)),
+        ("Who is not told apart?", results.intervals["not_told_apart"]),
+    ]
+
+
+def _best(results: Results, board: Sequence[dict[str, Any]]) -> str:
+    best = board[0]
+    text = f"{best['name']} has the lowest mnTV, {number(best['mntv'])}"
+    corrected = best["corrected"]
+    if corrected["low"] is not None:
+        text += f" (95 % interval {number(corrected['low'])} to {number(corrected['high'])})"
+    if best["probability_best"] is not None:
+        text += f", and is the best of those shown with probability {percent(best['probability_best'])}"
+    if len(board) == 1:
+        return f"{text}."
+    second = board[1]
+    pair = next(p for p in results.intervals["pairs"] if {p["a"], p["b"]} == {best["model"], second["model"]})
+    sign = 1 if pair["a"] == second["model"] else -1
+    lead = {name: pair["corrected"][name] for name in ("value", "low", "high")}
+    if lead["low"] is None:
+        return f"{text}. {second['name']} follows; the interval of their difference is not estimable."
+    low, high = sorted((sign * lead["low"], sign * lead["high"]))
+    apart = "they are told apart" if low > 0 else "they are not told apart"
+    return f"{text}. {second['name']} follows {number(sign * lead['value'])} behind {interval(low, high)}: {apart}."
+
+
+def _calibration(results: Results, board: Sequence[dict[str, Any]]) -> str:
+    """How far from calibrated the best one is, and how many cells of all models differ from their reference."""
+    zero, best = results.tv["calibrated_operator"], board[0]
+    families = results.chi2["families"]
+    parts = []
+    for members in families:
+        who = "of the published models" if len(members["models"]) > 1 else f"of {results.name(members['models'][0])}"
+        if not members["n_tests"]:
+            parts.append(f"no cell {who} can be tested")
+            continue
+        chi2, tv = (members["tests"][name]["significant"] for name in ("chi2_exact", "tv_exact"))
+        parts.append(f"{max(chi2, tv)} of {members['n_tests']} tested cells {who} (exact {_by(chi2, tv)})")
+    far = (
+        "far from it" if best["corrected"]["low"] is not None and best["corrected"]["low"] > zero["high"] else "near it"
+    )
+    return (
+        f"A calibrated model scores 0 (95 % of such runs lie in {interval(zero['low'], zero['high'])}); the best one "
+        f"is {far}. Outcomes differ from their reference, after correction at {ALPHA}, in {listed(parts)}. "
+        f"{percent(1 - sum(row['scorable'] for row in board) / len(board))} of all rollouts show no legible outcome."
+    )
+
+
+def _by(chi2: int, tv: int) -> str:
+    if chi2 == tv:
+        return "χ² and exact TV alike"
+    more, fewer = ("χ²", "TV") if chi2 > tv else ("TV", "χ²")
+    return f"{more}; {min(chi2, tv)} by exact {fewer}"

@@ -1,0 +1,109 @@
+"""What the page is made from: the results of the other stages, read once and checked against each other."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from errors import UserError
+from files import read_json
+from models import PUBLISHED, Model, resolve
+from outputs import read_results
+from scenes import SCENES
+
+# Field -> the script whose results it holds.
+SOURCES = {
+    "tv": "compute_tv_band.py",
+    "chi2": "compute_chi2.py",
+    "intervals": "compute_mntv_ci.py",
+    "sequential": "compute_sequential.py",
+    "distributions": "analyze_rollouts.py",
+    "missing": "compute_mcar_sensitivity.py",
+    "power": "power_chi2.py",
+    "validation": "validate_extraction.py",
+    "resolution": "make_seedance_ablation.py",
+    "duration": "recompute_dur5s.py",
+    "dice": "make_dice_ablation_figures.py",
+    "scatter": "make_scatter_grid.py",
+    "settings": "make_config_table.py",
+}
+# Those with a value for each scene and model.
+BY_CELL = ("tv", "chi2", "intervals", "sequential", "distributions")
+CONTROLS = "controls.json"
+
+
+@dataclass(frozen=True)
+class Control:
+    """A simulated model with known odds: its mnTV, what theory expects of it, and the central band of that."""
+
+    key: str
+    mntv: float
+    expected: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Results:
+    """The parsed results of each stage, and the models that they cover, in display order."""
+
+    models: tuple[Model, ...]
+    controls: tuple[Control, ...]
+    tv: Mapping[str, Any]
+    chi2: Mapping[str, Any]
+    intervals: Mapping[str, Any]
+    sequential: Mapping[str, Any]
+    distributions: Mapping[str, Any]
+    missing: Mapping[str, Any]
+    power: Mapping[str, Any]
+    validation: Mapping[str, Any]
+    resolution: Mapping[str, Any]
+    duration: Mapping[str, Any]
+    dice: Mapping[str, Any]
+    scatter: Mapping[str, Any]
+    settings: Mapping[str, Any]
+
+    @property
+    def keys(self) -> list[str]:
+        return [model.key for model in self.models]
+
+    def name(self, model: str) -> str:
+        return next(m.name for m in self.models if m.key == model)
+
+    def cell(self, source: str, scene: str, model: str) -> Mapping[str, Any]:
+        """One cell of the results in field `source`, one of BY_CELL."""
+        cell: Mapping[str, Any] = getattr(self, source)["cells"][scene][model]
+        return cell
+
+
+def read(analysis: Path) -> Results:
+    """All results in analysis/results. Raises UserError when some are missing or come from runs over other models."""
+    found = {field: read_results(analysis, script) for field, script in SOURCES.items()}
+    covered = {field: list(next(iter(found[field]["cells"].values()))) for field in BY_CELL}
+    # In display order; JSON sorts its keys.
+    scored = covered["tv"]
+    models = [m for m in PUBLISHED if m in scored] + sorted(m for m in scored if m not in PUBLISHED)
+    for field in BY_CELL:
+        other = sorted(set(covered[field]) ^ set(models))
+        if other or set(found[field]["cells"]) != set(SCENES):
+            what = f"model {other[0]}" if other else "a scene"
+            raise UserError(
+                f"{analysis / 'results'}: {what} is in the results of {SOURCES[field]} or of {SOURCES['tv']}, but not "
+                "in both; expected results of one run over all scenes and the same models"
+            )
+    return Results(models=tuple(resolve(models)), controls=_controls(analysis), **found)
+
+
+def _controls(analysis: Path) -> tuple[Control, ...]:
+    """results/controls.json, if it is there: {"models": {key: {"mntv", "expected", "low", "high"}}}."""
+    path = analysis / "results" / CONTROLS
+    if not path.exists():
+        return ()
+    expected = "the results of the controls: models with mntv, expected, low and high each"
+    try:
+        rows = read_json(path, expected)["models"].items()
+        return tuple(
+            Control(key, *(float(row[name]) for name in ("mntv", "expected", "low", "high"))) for key, row in rows
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise UserError(f"{path}: {error!r}; expected {expected}") from error

@@ -1,0 +1,178 @@
+// The detail of a cell. Its address is #cell/<scene>/<model>, so that it can be linked.
+
+const dialog = document.getElementById("cell");
+const pickScene = document.getElementById("cell-scene");
+const pickModel = document.getElementById("cell-model");
+
+function address(scene, model) {
+  return `#cell/${scene}/${encodeURIComponent(model)}`;
+}
+
+// The cell that the address names, or null.
+function addressed() {
+  const [kind, scene, name] = location.hash.slice(1).split("/");
+  if (kind !== "cell" || name === undefined || !Object.hasOwn(data.scenes, scene)) return null;
+  let key;
+  try {
+    key = decodeURIComponent(name);
+  } catch {
+    return null;
+  }
+  const index = data.models.findIndex((model) => model.key === key);
+  return index < 0 ? null : { scene, index };
+}
+
+function follow() {
+  const found = addressed();
+  if (!found) {
+    if (dialog.open) dialog.close();
+    return;
+  }
+  if (!dialog.open) dialog.showModal();
+  showCell(found.scene, found.index);
+}
+
+function showCell(key, index) {
+  const scene = data.scenes[key], model = data.models[index], cell = data.cells[key][model.key];
+  pickScene.value = key;
+  pickModel.value = String(index);
+  const title = document.getElementById("cell-title");
+  title.replaceChildren(symbol(model.symbol, "marker-icon"), `${scene.title}, ${model.name}`);
+  const counts = element("figure", {}, element("figcaption", {}, "What came up"));
+  const evidence = element("figure", {}, element("figcaption", {}, "Evidence as rollouts came in (e-value)"));
+  const right = element("div", {}, cell.log_e.length ? evidence : null, tests(cell));
+  document.getElementById("cell-body").replaceChildren(
+    element("p", { class: "verdict" }, symbol(`verdict-${cell.verdict}`, "sign"), element("span", {}, cell.sentence)),
+    facts(cell),
+    element("div", { class: "columns" }, counts, right),
+    seeds(scene, cell),
+    judge(scene, key, model, cell),
+  );
+  // Drawn when the columns are in place, at their width.
+  counts.append(
+    distribution(scene, cell, Math.max(280, counts.clientWidth)),
+    legend({ "bar-model": "rollouts", expected: "expected by the reference", noise: "95 % of calibrated models" }),
+  );
+  if (cell.log_e.length) evidence.append(evidencePath(cell, Math.max(280, evidence.clientWidth)), conclusion(cell));
+  dialog.scrollTop = 0;
+}
+
+function facts(cell) {
+  const entries = [
+    ["Scorable", `${cell.n_valid} of ${cell.n}`],
+    ["TV", cell.tv === null ? "—" : number(cell.tv)],
+    ["Noise floor", cell.floor === null ? "—" : number(cell.floor)],
+    ["Excess", cell.excess === null ? "—" : number(cell.excess)],
+    ["Score", number(cell.score)],
+    ["95 % interval", cell.interval ? interval(...cell.interval) : "not estimable"],
+  ];
+  const terms = entries.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value)));
+  const list = element("dl", { class: "numbers" }, terms);
+  if (!cell.interval_reason) return list;
+  return element("div", {}, list, element("p", { class: "note" }, `Interval: ${cell.interval_reason}.`));
+}
+
+// What the e-values come to.
+function conclusion(cell) {
+  const after = cell.decided_after
+    ? `The verdict could be read after ${cell.decided_after} rollouts`
+    : "No verdict within these rollouts";
+  const end = Math.exp(cell.log_e[cell.log_e.length - 1]);
+  const value = end >= 0.01 && end < 1000 ? String(Number(end.toPrecision(2))) : power(end);
+  const corrected = cell.e_significant ? "rejects the reference" : "does not reject the reference";
+  return element("p", { class: "note" }, `${after}; at the end e = ${value}, and e-BH ${corrected}.`);
+}
+
+function legend(entries) {
+  const keys = Object.entries(entries).map(([look, text]) => element("li", {}, element("i", { class: `swatch ${look}` }), text));
+  return element("ul", { class: "legend" }, keys);
+}
+
+function tests(cell) {
+  if (!cell.tests.length) return element("p", { class: "note" }, "Not tested.");
+  const rows = cell.tests.map((test) => {
+    const values = [test.p, test.q, test.p_bonferroni].map(pValue);
+    return row(test.name, [...values, test.significant ? "differs" : "not told apart"], 3);
+  });
+  const head = ["Test against the reference", "p", "q (BH)", "Bonferroni", "verdict"];
+  return table("Tests", head, 3, rows, `Tests, ${cell.family}`);
+}
+
+// The rollouts one by one, in seed order, with their final frames where the page holds them.
+function seeds(scene, cell) {
+  const items = cell.bins.map((bin, seed) => {
+    const outcome = bin === null ? "no legible outcome" : scene.outcomes[bin - 1];
+    const picture = cell.frames ? framePicture(cell.frames[seed], seed, outcome) : null;
+    return element("li", { class: bin === null ? "null" : null, title: `seed ${seed}: ${outcome}` },
+      picture,
+      element("span", { "aria-hidden": "true" }, (picture ? `${seed}: ` : "") + (bin === null ? "–" : short(outcome))),
+      element("span", { class: "spoken" }, `seed ${seed}: ${outcome}`));
+  });
+  return element("section", { class: "seeds" }, element("h3", {}, "Rollout by rollout"),
+    element("p", { class: "note" }, "Outcomes by seed, 0 to 31; – where none was legible."),
+    element("ol", { class: cell.frames ? "frames" : null }, items));
+}
+
+function framePicture(source, seed, outcome) {
+  if (!source) return element("span", { class: "missing" }, source === null ? "unreadable clip" : "no clip");
+  return element("img", { src: source, alt: `Final frame of seed ${seed}, read as ${outcome}`, loading: "lazy" });
+}
+
+function judge(scene, key, model, cell) {
+  const shown = scene.evidence === "video" ? "the whole video" : "the final frame";
+  const section = element("section", { class: "judge" }, element("h3", {}, "What the judge saw"),
+    element("p", {}, `It is shown ${shown} of each rollout and asked:`),
+    element("blockquote", {}, scene.question));
+  if (!cell.votes) {
+    const unread = cell.n - cell.n_valid;
+    section.append(element("p", {}, unread
+      ? `For ${unread} of ${cell.n} rollouts its answer was null: no legible outcome by the rules of the question.`
+      : "It saw an outcome in every rollout."));
+    section.append(element("p", { class: "note" }, "Its replies are not on disk for this cell. New ones are logged by ",
+      element("code", {}, `python extract_bin.py --scene ${key} --model ${model.key}`), "."));
+    return section;
+  }
+  for (const reading of cell.votes) section.append(replies(reading));
+  return section;
+}
+
+function replies(reading) {
+  const spread =
+    reading.mean_entropy === null
+      ? "no votes"
+      : `${reading.unanimous} of ${reading.voted} rollouts unanimous, mean entropy ${number(reading.mean_entropy)} bits`;
+  const versions = reading.versions.length ? ` (${reading.versions.join(", ")})` : "";
+  const rows = reading.rollouts.map((rollout) =>
+    element("tr", {},
+      element("th", { scope: "row" }, String(rollout.seed)),
+      element("td", {}, rollout.replies.map((reply) => element("span", { class: "vote" }, reply.said))),
+      element("td", { class: "num" }, rollout.entropy === null ? "—" : number(rollout.entropy)),
+      element("td", {}, element("details", {}, element("summary", {}, "as it replied"), rollout.replies.map(reply)))),
+  );
+  const head = ["Seed", "votes", "entropy, bits", "replies"];
+  return element("div", {},
+    element("p", {}, element("b", {}, reading.judge), `${versions}: ${spread}.`),
+    table("Replies of the judge", head, 0, rows));
+}
+
+function reply({ text, reason }) {
+  const why = reason ? element("p", { class: "note" }, reason) : null;
+  return element("div", { class: "reply" }, element("pre", {}, text || "(empty)"), why);
+}
+
+for (const picker of [pickScene, pickModel]) {
+  // The address follows without a step in the history, so that Back leaves the detail.
+  picker.addEventListener("change", () => {
+    history.replaceState(null, "", address(pickScene.value, data.models[pickModel.value].key));
+    follow();
+  });
+}
+document.getElementById("cell-close").addEventListener("click", () => dialog.close());
+dialog.addEventListener("click", (event) => {
+  if (event.target === dialog) dialog.close();
+});
+dialog.addEventListener("close", () => {
+  if (addressed()) history.replaceState(null, "", location.href.split("#")[0]);
+});
+addEventListener("hashchange", follow);
+follow();
