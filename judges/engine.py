@@ -186,7 +186,8 @@ class Engine:
         """Ask until a reply is a vote, a few times; the last reply."""
         for _ in range(_QUERIES_A_VOTE):
             raw = await self._asker.reply(evidence, SCENES[cell.scene].judge_question, cell.scene)
-            reply = cell.log.append(seed, number, self._about(cell, seed), evidence, raw)
+            # In a thread: the disk may take its time, and other queries need not wait for it.
+            reply = await asyncio.to_thread(cell.log.append, seed, number, self._about(cell, seed), evidence, raw)
             if reply.state is State.VOTE or self.halted:
                 break
         return reply

@@ -21,12 +21,10 @@ from scenes import Evidence as EvidenceKind
 
 BASE_URL = "GOOGLE_GEMINI_BASE_URL"
 DEFAULT_MODEL = "gemini-3.1-pro-preview"
-# The most that the service samples of a video, frames a second.
-MAX_VIDEO_FPS = 24.0
 
-# A clip up to this size is sent with each query; a larger one is uploaded once for all of its votes. A request is held
-# in memory about five times over (bytes, base64, JSON) while the judge thinks.
-_INLINE_BYTES = 4_000_000
+# A clip up to this size is sent with each query; a larger one is uploaded once for all of its votes. While the judge
+# thinks, a request is held in memory about five times over (bytes, base64, JSON).
+_INLINE_BYTES = 3_000_000
 # With its base64 coding a clip of this size stays below the 20 MB that a request may have.
 _MAX_INLINE_BYTES = 14_000_000
 # The judge thinks before it answers; a query without an answer for so long is given up and sent again.

@@ -1,4 +1,8 @@
-"""The judges by name. Add yours: a class with the methods of `judges.base.Judge`, and an entry in `_MAKERS`."""
+"""The judges by name. Add yours: a class with the methods of `judges.base.Judge`, and an entry in `_MAKERS`.
+
+A judge's module is imported when that judge is asked for: the clients of services, and image processing, take a second
+each.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,12 +10,10 @@ from pathlib import Path
 
 from errors import UserError
 from judges.base import Judge
-from judges.gemini import DEFAULT_MODEL, MAX_VIDEO_FPS, GeminiJudge
-from judges.openai_compatible import OpenAICompatibleJudge
-from judges.pixels import PixelsJudge
 
-# Sampling of a video, frames a second: what Gemini's service does by default, as published.
+# Sampling of a video, frames a second: what Gemini's service does by default, as published, and the most it does.
 DEFAULT_VIDEO_FPS = 1.0
+MAX_VIDEO_FPS = 24.0
 
 
 @dataclass(frozen=True)
@@ -25,18 +27,24 @@ class JudgeOptions:
 
 
 def _gemini(options: JudgeOptions) -> Judge:
+    from judges.gemini import DEFAULT_MODEL, GeminiJudge
+
     if options.base_url is not None:
         raise UserError("--base-url: not for the gemini judge; expected it with --judge openai only")
     return GeminiJudge(options.work, options.model or DEFAULT_MODEL, options.video_fps)
 
 
 def _openai(options: JudgeOptions) -> Judge:
+    from judges.openai_compatible import OpenAICompatibleJudge
+
     if options.base_url is None or options.model is None:
         raise UserError("--judge openai: expected --base-url (such as http://127.0.0.1:8000/v1) and --judge-model")
     return OpenAICompatibleJudge(options.base_url, options.model, options.video_fps)
 
 
 def _pixels(options: JudgeOptions) -> Judge:
+    from judges.pixels import PixelsJudge
+
     if options.base_url is not None or options.model is not None:
         raise UserError("--judge pixels: runs here and has one version; expected no --base-url and no --judge-model")
     return PixelsJudge()

@@ -15,12 +15,11 @@ from typing import Any
 from unittest import mock
 
 import extract_bin
-from judges import registry
+from judges import gemini
 from judges.asking import Settings
 from judges.base import Judge
 from judges.engine import DISPLAY, CellResult, CellWork, Engine
 from judges.evidence import find_clips
-from judges.gemini import DEFAULT_MODEL, GeminiJudge
 from judges.votelog import VoteLog, log_path
 from progress import Progress
 from scenes import SCENES
@@ -35,7 +34,7 @@ from video_io import encode_png, last_frame
 STUDY, SCENE, MODEL = "face_3", "dice", "mine"
 # Pauses of a run in a test: a hundredth of the usual ones.
 FIRST_PAUSE_S = 0.01
-_Patient = functools.partial(GeminiJudge, poll_s=0.01, upload_deadline_s=0.3)
+_Patient = functools.partial(gemini.GeminiJudge, poll_s=0.01, upload_deadline_s=0.3)
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ class ReadingRoom:
             contextlib.redirect_stderr(err),
             mock.patch.dict(os.environ, {**self.environment, **variables}),
             mock.patch.object(extract_bin, "FIRST_PAUSE_S", FIRST_PAUSE_S),
-            mock.patch.object(registry, "GeminiJudge", _Patient),
+            mock.patch.object(gemini, "GeminiJudge", _Patient),
         ):
             code = extract_bin.main(self.arguments(*arguments, study=study, scene=scene, model=model))
         return Ran(code, out.getvalue(), err.getvalue())
@@ -82,7 +81,7 @@ class ReadingRoom:
         """Run the engine alone over the first `count` clips of a cell of the main study."""
         log = VoteLog(log_path(self.analysis, "main", scene, MODEL, "gemini"), scene)
         cell = CellWork("cell", scene, MODEL, find_clips(self.rollouts / "main" / scene / MODEL, count), log)
-        judge = judge or _Patient(self.analysis, DEFAULT_MODEL, 1.0)
+        judge = judge or _Patient(self.analysis, gemini.DEFAULT_MODEL, 1.0)
 
         async def run() -> tuple[Mapping[str, CellResult], Engine]:
             try:
