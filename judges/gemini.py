@@ -11,12 +11,12 @@ from typing import Any
 
 from google.genai import Client, types
 
+from addresses import check_base_url
 from errors import UserError
 from judges.base import GEMINI_KEY, Evidence, RawReply, RejectedError, State, UnusableError, file_stem, one_line
 from judges.gemini_errors import NotFoundError, translated
 from judges.uploads import MIME_TYPE, UploadError, Uploads
 from ledger import AppendOnlyLog
-from providers.downloading import check_base_url
 from scenes import Evidence as EvidenceKind
 
 BASE_URL = "GOOGLE_GEMINI_BASE_URL"

@@ -9,8 +9,8 @@ import httpx
 import httpx2
 from google.genai import errors
 
+import hints
 from judges.base import GEMINI_KEY, RejectedError, UnreachableError, UnusableError, one_line
-from providers import hints
 
 # Overloaded, restarting, or too slow; the client's own default is not to try again.
 _TRANSIENT = frozenset({408, 429, 500, 502, 503, 504})

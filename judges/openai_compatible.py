@@ -13,6 +13,8 @@ from typing import Any
 
 import httpx
 
+import hints
+from addresses import check_base_url
 from errors import UserError
 from judges.base import (
     OPENAI_KEY,
@@ -27,8 +29,6 @@ from judges.base import (
     one_line,
 )
 from judges.evidence import sample_frames
-from providers import hints
-from providers.downloading import check_base_url
 from scenes import Evidence as EvidenceKind
 from video_io import encode_png
 

@@ -2,13 +2,12 @@
 
 import base64
 import binascii
-import ipaddress
 from collections.abc import Sequence
 from pathlib import Path
 
 import httpx
 
-from errors import UserError
+from addresses import is_loopback
 from providers.base import DownloadError, State, UnreachableError
 
 # The longest clip of any listed model at its highest resolution is some 60 MB.
@@ -18,30 +17,6 @@ _CHUNK_BYTES = 2**16
 # What a store answers for an object that is no more there.
 _GONE = frozenset({403, 404, 410})
 _TRANSIENT = frozenset({408, 425, 429})
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host name or address is this machine itself."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def check_base_url(setting: str, url: str) -> httpx.URL:
-    """The base URL of a service, if it is https, or http on this machine. Raises UserError naming the setting."""
-    expected = "expected https://host, or http://127.0.0.1:port for a service on this machine, without a password"
-    try:
-        parsed = httpx.URL(url)
-    except httpx.InvalidURL as error:
-        raise UserError(f"{setting}: not a URL; {expected}") from error
-    if parsed.userinfo:
-        raise UserError(f"{setting}: holds a user name or password; {expected}")
-    if not parsed.host or not (parsed.scheme == "https" or (parsed.scheme == "http" and is_loopback(parsed.host))):
-        raise UserError(f"{setting}: {url}; {expected}")
-    return parsed
 
 
 class Downloader:

@@ -19,9 +19,10 @@ from typing import Any, TypeVar
 import httpx
 from replicate.client import Client
 
+import hints
+from addresses import check_base_url
 from errors import UserError
 from protocol import Generation
-from providers import hints
 from providers.base import (
     Lost,
     Prediction,
@@ -34,7 +35,7 @@ from providers.base import (
     UnreachableError,
     UnusableError,
 )
-from providers.downloading import Downloader, check_base_url
+from providers.downloading import Downloader
 from providers.frames import FrameStore, Upload
 from providers.replicate_output import one_line, read_prediction
 from providers.replicate_schema import check_inputs, input_schema

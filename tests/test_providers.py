@@ -16,13 +16,15 @@ import httpx
 import pytest
 from replicate.helpers import transform_output
 
+import hints
+from addresses import check_base_url
 from errors import UserError
 from models import MODELS
 from progress import Progress
 from protocol import generation
-from providers import downloading, hints
+from providers import downloading
 from providers.base import DownloadError, Request, State, UnreachableError
-from providers.downloading import Downloader, check_base_url
+from providers.downloading import Downloader
 from providers.engine import Engine
 from providers.frames import FrameStore, Upload
 from providers.history import History
