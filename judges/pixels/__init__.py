@@ -24,7 +24,7 @@ import numpy as np
 from PIL import Image
 
 from judges.base import Evidence, RawReply, State, one_line
-from judges.pixels import dice
+from judges.pixels import cards, dice, lottery, roulette
 from judges.pixels.common import NotSimulatedError, Reading, SceneReader, recognised
 from scenes import SCENES
 from scenes import Evidence as EvidenceKind
@@ -37,6 +37,9 @@ _WORKERS = 2
 
 READERS: dict[str, SceneReader] = {
     **dice.READERS,
+    **cards.READERS,
+    **lottery.READERS,
+    **roulette.READERS,
 }
 
 

@@ -11,10 +11,12 @@ from scipy import ndimage
 
 from errors import UserError
 from simulator import Size, first_frame
-from simulator.drawing import Floats
+from simulator.drawing import Floats, Point, View
 from video_io import Frame
 
 Mask = NDArray[np.bool_]
+Box = tuple[slice, slice]
+"""Rows and columns of a frame."""
 
 # Still pixels are compared on every third row and column, which is plenty and nine times as fast.
 _STRIDE = 3
@@ -63,14 +65,30 @@ def coordinates(size: Size) -> tuple[Floats, Floats]:
     return x[None, :], y[:, None]
 
 
+def box_of(size: Size, corner: Point, opposite: Point) -> Box:
+    """The pixels whose middles lie between two points in scene coordinates, top left and bottom right, of the frame."""
+    (x0, y0), (x1, y1) = View(size).at(corner), View(size).at(opposite)
+    return slice(max(round(y0), 0), min(round(y1), size[1])), slice(max(round(x0), 0), min(round(x1), size[0]))
+
+
+def darkest(frame: Frame) -> Frame:
+    """The lowest of red, green and blue, shape (H, W): high for what is white, and for nothing else."""
+    return np.minimum(np.minimum(frame[..., 0], frame[..., 1]), frame[..., 2])
+
+
+def brightest(frame: Frame) -> Frame:
+    """The highest of red, green and blue, shape (H, W). Hardly above `darkest` for what is grey."""
+    return np.maximum(np.maximum(frame[..., 0], frame[..., 1]), frame[..., 2])
+
+
 # ---- connected parts of a mask ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Part:
-    """A connected part of a mask. box: its rows and columns in the frame. mask: it within the box."""
+    """A connected part of a mask. box: where in the frame it lies. mask: it within the box."""
 
-    box: tuple[slice, slice]
+    box: Box
     mask: Mask
 
     @property
@@ -79,7 +97,7 @@ class Part:
         return int(np.count_nonzero(self.mask))
 
     @property
-    def centre(self) -> tuple[float, float]:
+    def centre(self) -> Point:
         """Mean x and y of its pixels, in pixels of the frame; pixel (0, 0) covers [0, 1) x [0, 1)."""
         rows, columns = np.nonzero(self.mask)
         return self.box[1].start + float(columns.mean()) + 0.5, self.box[0].start + float(rows.mean()) + 0.5
@@ -97,11 +115,18 @@ class Part:
         return Part(self.box, ndimage.binary_fill_holes(self.mask))
 
 
-def parts(mask: Mask, least_area: float) -> list[Part]:
-    """The connected parts of a mask that cover at least so many pixels, the largest first."""
+def parts(mask: Mask, least_area: float, box: Box) -> list[Part]:
+    """The connected parts of a mask, which is one of a box, that cover at least so many pixels; the largest first."""
     labels, _ = ndimage.label(mask)
-    found = [Part(box, labels[box] == k) for k, box in enumerate(ndimage.find_objects(labels), start=1)]
+    found = [
+        Part((_moved(rows, box[0]), _moved(columns, box[1])), labels[rows, columns] == k)
+        for k, (rows, columns) in enumerate(ndimage.find_objects(labels), start=1)
+    ]
     return sorted((part for part in found if part.area >= least_area), key=lambda part: -part.area)
+
+
+def _moved(part: slice, origin: slice) -> slice:
+    return slice(origin.start + part.start, origin.start + part.stop)
 
 
 # ---- recognition ------------------------------------------------------------------------------------------------

@@ -5,7 +5,18 @@ from collections.abc import Iterator
 import numpy as np
 from scipy import ndimage
 
-from judges.pixels.common import Mask, Part, Reading, SceneReader, coordinates, parts, size_of
+from judges.pixels.common import (
+    Mask,
+    Part,
+    Reading,
+    SceneReader,
+    box_of,
+    brightest,
+    coordinates,
+    darkest,
+    parts,
+    size_of,
+)
 from simulator import Size
 from simulator.dice_drawing import BOX_CENTRE, BOX_HALF_HEIGHT, BOX_HALF_WIDTH, DIE_SIDE, FACES, PIP_RADIUS
 from video_io import Frame
@@ -35,7 +46,10 @@ def _still(size: Size) -> Mask:
 def _read(frames: Iterator[Frame]) -> Reading:
     (frame,) = frames
     side = DIE_SIDE * frame.shape[0]
-    dice = parts(_grey(frame), 0.3 * side**2)
+    (x, y), w, h = BOX_CENTRE, BOX_HALF_WIDTH, BOX_HALF_HEIGHT
+    floor = box_of(size_of(frame), (x - w, y - h), (x + w, y + h))
+    grey = brightest(frame[floor]) - darkest(frame[floor]) < _GREY
+    dice = parts(grey, 0.3 * side**2, floor)
     if len(dice) != 1:
         return Reading(None, f"{len(dice)} dice in the box")
     die = dice[0].filled()
@@ -49,18 +63,11 @@ def _read(frames: Iterator[Frame]) -> Reading:
     return Reading(squarely, f"{squarely} of {len(pips)} pips are seen squarely")
 
 
-def _grey(frame: Frame) -> Mask:
-    """What is colourless on the floor of the box."""
-    x, y = coordinates(size_of(frame))
-    floor = (np.abs(x - BOX_CENTRE[0]) < BOX_HALF_WIDTH) & (np.abs(y - BOX_CENTRE[1]) < BOX_HALF_HEIGHT)
-    return np.asarray(floor & (frame.max(axis=2) - frame.min(axis=2) < _GREY))
-
-
 def _pips(frame: Frame, die: Part, side: float) -> list[Part]:
     luminance = frame[die.box].mean(axis=2)
     inner = ndimage.binary_erosion(np.pad(die.mask, 1), iterations=round(_RIM * side))[1:-1, 1:-1]
     dark = inner & (luminance < _DARK * np.percentile(luminance[die.mask], 75))
-    return parts(dark, 0.3 * np.pi * (PIP_RADIUS * side) ** 2)
+    return parts(dark, 0.3 * np.pi * (PIP_RADIUS * side) ** 2, die.box)
 
 
 READERS = {"dice": SceneReader(_still, _read)}

@@ -1,0 +1,103 @@
+"""Reads the card: each half of it is compared with the same half of all faces of the deck."""
+
+import functools
+from collections.abc import Iterator
+
+import numpy as np
+from PIL import Image
+from scipy import ndimage
+
+from judges.pixels.common import Mask, Part, Reading, SceneReader, box_of, coordinates, darkest, parts, size_of
+from scenes import SCENES
+from simulator import Size
+from simulator.card_faces import ASPECT, PAPER, RANKS, SUITS, back, face
+from simulator.cards import CARD_HEIGHT, CARD_WIDTH, DECK, PLACE
+from simulator.drawing import Floats
+from video_io import Frame
+
+# Half width and height of what the card and its shadow may cover around DECK and PLACE, in frame heights.
+_REACH = (0.29, 0.37)
+# Paper is at least so bright in red, green and blue; felt, ink and the back's print are not.
+_PAPER = 140
+# Part of a card's area that its silhouette must cover, and most that it can.
+_AREA = (0.93, 1.07)
+# Faces are compared at this height, in pixels: a corner's symbol is then 17 pixels high.
+_HEIGHT = 210
+_SIZE = (round(_HEIGHT * ASPECT), _HEIGHT)
+# Rows of the upper half; the middle belongs to both.
+_HALF = slice(round(0.03 * _HEIGHT), round(0.43 * _HEIGHT))
+# Correlation of a half with its face. Sharp ones reach 0.97, and smeared ones 0.6.
+_ALIKE = 0.88
+
+
+def _still(size: Size) -> Mask:
+    """The felt around deck and card: what is left of the deck lies a hair lower than the whole one."""
+    x, y = coordinates(size)
+    covered = (np.abs(x - DECK[0]) < _REACH[0]) | (np.abs(x - PLACE[0]) < _REACH[0])
+    return np.asarray(~(covered & (np.abs(y - PLACE[1]) < _REACH[1])))
+
+
+def _read(frames: Iterator[Frame]) -> Reading:
+    (frame,) = frames
+    card_area = CARD_WIDTH * CARD_HEIGHT * frame.shape[0] ** 2
+    (x, y), (w, h) = PLACE, _REACH
+    around = box_of(size_of(frame), (x - w, y - h), (x + w, y + h))
+    found = parts(ndimage.binary_fill_holes(darkest(frame[around]) > _PAPER), 0.1 * card_area, around)
+    if len(found) != 1:
+        return Reading(None, f"{len(found)} cards on the table")
+    card = found[0]
+    whole = card.area / card_area
+    if not _AREA[0] < whole < _AREA[1]:
+        return Reading(None, f"partially obscured: {whole:.2f} of a card can be seen")
+    picture = _upright(frame, card)
+    upper, lower = _vector(picture), _vector(picture[::-1, ::-1])
+    names, faces, backs = _faces()
+    if max(backs @ upper, backs @ lower) > max(float((faces @ half).max()) for half in (upper, lower)):
+        return Reading(None, "face down")
+    best = [int(np.argmax(faces @ half)) for half in (upper, lower)]
+    likeness = min(float(faces[k] @ half) for k, half in zip(best, (upper, lower), strict=True))
+    (rank, suit), (_, other) = (names[k] for k in best)
+    if likeness < _ALIKE:
+        return Reading(None, f"blurred or deformed: correlation {likeness:.2f} with the nearest face")
+    if suit != other:
+        return Reading(None, f"two suits: {suit} and {other}")
+    outcome = SCENES["cards"].outcomes.index(suit) + 1
+    return Reading(outcome, f"{rank} of {suit}, correlation {likeness:.2f}")
+
+
+def _upright(frame: Frame, card: Part) -> Floats:
+    """The card's picture, its long axis upright, shape (_HEIGHT, width, 3). Which end is up does not matter."""
+    points = np.argwhere(card.mask).astype(np.float64)
+    down, across = np.linalg.eigh(np.cov(points.T))[1][:, 1]
+    turn = np.arctan2(-across, down) if down > 0 else np.arctan2(across, -down)
+    cos, sin = float(np.cos(turn)), float(np.sin(turn))
+    # From pixels of a picture twice as large to pixels of the frame.
+    scale = CARD_HEIGHT * frame.shape[0] / (2 * _HEIGHT)
+    (x, y), (width, height) = card.centre, (2 * _SIZE[0], 2 * _SIZE[1])
+    a, b = scale * cos, -scale * sin
+    matrix = (a, b, x - a * width / 2 - b * height / 2, -b, a, y + b * width / 2 - a * height / 2)
+    large = Image.fromarray(frame).transform((width, height), Image.Transform.AFFINE, matrix, Image.Resampling.BILINEAR)
+    return np.asarray(large.reduce(2), dtype=np.float32)
+
+
+def _vector(picture: Floats) -> Floats:
+    """The upper half as a vector of length 1 and mean 0: the product of two is their correlation."""
+    half = picture[_HALF, 4:-4].ravel()
+    centred = half - half.mean()
+    return np.asarray(centred / max(float(np.linalg.norm(centred)), 1e-6), np.float32)
+
+
+@functools.cache
+def _faces() -> tuple[list[tuple[str, str]], Floats, Floats]:
+    """Rank and suit of each face, the vectors of all faces, shape (52, n), and the one of the back, (n,)."""
+    names = [(rank, suit) for suit in SUITS for rank in RANKS]
+    return names, np.stack([_printed(face(_SIZE, *name)) for name in names]), _printed(back(_SIZE))
+
+
+def _printed(card: Image.Image) -> Floats:
+    paper = Image.new("RGB", card.size, PAPER)
+    paper.paste(card, (0, 0), card)
+    return _vector(np.asarray(paper, dtype=np.float32))
+
+
+READERS = {"cards": SceneReader(_still, _read)}
