@@ -40,7 +40,8 @@ class Evidence:
     """What a judge is shown of one rollout.
 
     rollout: its name, such as dice/wan/seed_3. clip: the video file. clip_sha256: of its bytes, hexadecimal.
-    frames: how many decode. final_frame: the last of them as PNG, None when the evidence is the video.
+    frames: how many decode. promised_frames: how many its header promises, None when it does not say.
+    final_frame: the last one that decodes, as PNG; None when the evidence is the video.
     """
 
     kind: EvidenceKind
@@ -48,6 +49,7 @@ class Evidence:
     clip: Path
     clip_sha256: str
     frames: int
+    promised_frames: int | None
     final_frame: bytes | None = field(default=None, repr=False)
 
     @property

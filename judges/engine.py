@@ -164,6 +164,9 @@ class Engine:
         """Ask for the votes that a rollout lacks; its state and why it has that one. Raises VideoError, JudgeError."""
         clip, rollout = cell.clips.found[seed], f"{cell.scene}/{cell.model}/seed_{seed}"
         evidence = await self._in_thread(load_evidence, clip, rollout, SCENES[cell.scene].evidence)
+        if evidence.promised_frames is not None and evidence.frames < evidence.promised_frames:
+            came = f"{evidence.frames} frames decode of {evidence.promised_frames} that the file promises"
+            self._progress.note(f"{rollout}: {came}; the last one that does is taken")
         known = {vote.vote for vote in self._votes_on_disk(cell, seed)}
         missing = [number for number in range(self._votes) if number not in known]
         try:

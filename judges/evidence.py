@@ -9,7 +9,7 @@ import numpy as np
 
 from judges.base import Evidence
 from scenes import Evidence as EvidenceKind
-from video_io import Frame, VideoError, decode, encode_png, inspect_clip, last_frame, sha256_file
+from video_io import ClipInfo, Frame, VideoError, decode, encode_png, inspect_clip, last_frame, sha256_file
 
 _CLIP = re.compile(r"seed_(0|[1-9]\d*)\.mp4")
 # A picture whose brightest and darkest samples differ by no more has nothing on it: what an encoder adds is less.
@@ -46,11 +46,9 @@ def load_evidence(clip: Path, rollout: str, kind: EvidenceKind) -> Evidence:
     one empty picture, as a safety filter delivers. A clip in which a scene stands still is evidence: the judge sees
     what the model made of it.
     """
-    clip_sha256 = sha256_file(clip)
-    frames = _inspect(clip)
-    if kind == "video":
-        return Evidence(kind, rollout, clip, clip_sha256, frames)
-    return Evidence(kind, rollout, clip, clip_sha256, frames, encode_png(last_frame(clip).frame))
+    info = _inspect(clip)
+    picture = encode_png(last_frame(clip).frame) if kind == "final_frame" else None
+    return Evidence(kind, rollout, clip, sha256_file(clip), info.frames, info.promised_frames, picture)
 
 
 def sample_frames(clip: Path, fps: float) -> list[Frame]:
@@ -64,10 +62,10 @@ def sample_frames(clip: Path, fps: float) -> list[Frame]:
     return [frame for index, frame in enumerate(decode(clip)) if index in wanted]
 
 
-def _inspect(clip: Path) -> int:
+def _inspect(clip: Path) -> ClipInfo:
     try:
-        return inspect_clip(clip).frames
+        return inspect_clip(clip)
     except VideoError as error:
         if error.kind != "blank" or int(np.ptp(last_frame(clip).frame)) <= _UNIFORM:
             raise
-        return inspect_clip(clip, allow_blank=True).frames
+        return inspect_clip(clip, allow_blank=True)

@@ -97,6 +97,7 @@ class VoteLog:
             "vote": vote,
             "asked": dict(asked),
             "frames": evidence.frames,
+            "promised_frames": evidence.promised_frames,
             "came": reply.state.value,
             "reply": reply.text[:MAX_REPLY_CHARS],
             "detail": reply.detail,

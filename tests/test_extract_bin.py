@@ -353,8 +353,8 @@ def test_a_log_holds_no_key_no_path_and_no_time(tmp_path: Path) -> None:
             assert "test-key" not in text
         assert str(tmp_path) not in log + room.outcome_file().read_text(encoding="utf-8")
         assert set(room.log()[0]) == {
-            "asked", "bin", "came", "detail", "finish_reason", "frames", "model_version", "reason", "reply", "seed",
-            "state", "tokens", "vote",
+            "asked", "bin", "came", "detail", "finish_reason", "frames", "model_version", "promised_frames", "reason",
+            "reply", "seed", "state", "tokens", "vote",
         }  # fmt: skip
 
 

@@ -383,7 +383,7 @@ class Scripted(Idle):
 def _ask(judge: Judge) -> list[tuple[str, float]]:
     """One query; the pauses for all that the asker announced."""
     pauses: list[tuple[str, float]] = []
-    evidence = Evidence("final_frame", "", Path(), "", 1, b"")
+    evidence = Evidence("final_frame", "", Path(), "", 1, 1, b"")
 
     async def run() -> None:
         asker = Asker(judge, Settings(1, 1, 0.001), lambda reason, seconds: pauses.append((reason, seconds)))
