@@ -16,6 +16,7 @@ class Study:
     scene_prefix: what stands before the model in its file names and inside them, when that is not the scene's key.
     overrides: model -> inputs that differ from the model's own (see models.py).
     prompt_suffix: appended to the scene's generation prompt.
+    published: whether its outcomes are the paper's, and committed.
     reuses_main: model -> why its main cells serve in this study as they stand.
     unavailable: model -> why it has no cells in this study, and can have none.
     """
@@ -29,6 +30,7 @@ class Study:
     scene_prefix: str | None = None
     overrides: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     prompt_suffix: str = ""
+    published: bool = True
     reuses_main: Mapping[str, str] = field(default_factory=dict)
     unavailable: Mapping[str, str] = field(default_factory=dict)
 
@@ -113,6 +115,7 @@ _ALL = (
         title="Simulated controls",
         models=("sim_calibrated", "sim_collapsed", "sim_half", "sim_flat"),
         folder="controls",
+        published=False,
     ),
     *(_guidance(guidance) for guidance in GUIDANCES),
     *(_face(face) for face in FACES),

@@ -128,7 +128,7 @@ def latex(table: Table, label: str) -> str:
         rf"\caption{{{latex_text(table.caption)}}}",
         rf"\label{{tab:{label}}}",
         rf"\{size}",
-        rf"\setlength{{\tabcolsep}}{{{separation}pt}}",
+        rf"\setlength{{\tabcolsep}}{{{separation:g}pt}}",
         rf"\begin{{tabular}}{{{alignment}}}",
         r"\hline",
         *_latex_groups(table.columns),

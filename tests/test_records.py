@@ -25,7 +25,7 @@ def read_dice(analysis: Path) -> Cell:
     return read_cell(analysis, MAIN, "dice", "wan")
 
 
-@pytest.mark.parametrize("study", STUDIES)
+@pytest.mark.parametrize("study", [key for key, study in STUDIES.items() if study.published])
 def test_every_committed_study_is_complete(study: str) -> None:
     spec = STUDIES[study]
     cells = read_study(ANALYSIS, study)
@@ -37,7 +37,7 @@ def test_the_published_matrix_has_1728_rollouts() -> None:
     assert sum(cell.n for cell in read_study(ANALYSIS, "main").values()) == 1728
 
 
-@pytest.mark.parametrize("study", STUDIES)
+@pytest.mark.parametrize("study", [key for key, study in STUDIES.items() if study.published])
 def test_a_committed_file_is_what_writing_its_cell_gives(study: str, tmp_path: Path) -> None:
     for cell in read_study(ANALYSIS, study).values():
         if cell.absent_reason is None:

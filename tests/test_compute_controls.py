@@ -1,0 +1,69 @@
+"""Controls are scored like any model and held against the exact distribution of their law."""
+
+from fractions import Fraction
+from itertools import product
+from math import prod
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import compute_controls
+from constants import COIN, N_ROLLOUTS, ROULETTE_COLOUR, Reference
+from outputs import read_results
+from records import Cell, write_cell
+from scenes import SCENES
+from score_distribution import GRID, Law, mntv_distribution
+from score_moments import score_moments
+from simulator import LAWS, law_probabilities, simulate
+from stats_utils import cell_score
+
+
+def write_control(analysis: Path, law: str, scenes: list[str]) -> None:
+    for scene in scenes:
+        bins = tuple(simulate(scene, law, seed)[0].outcome for seed in range(N_ROLLOUTS))
+        write_cell(analysis, Cell("controls", scene, law, bins))
+
+
+@pytest.mark.parametrize("law", ["sim_collapsed", "sim_half"])
+def test_a_control_that_follows_its_law_lies_inside_its_band(law: str, tmp_path: Path) -> None:
+    write_control(tmp_path, law, list(SCENES))
+    assert compute_controls.main(["--analysis", str(tmp_path), "--model", law]) == 0
+    result = read_results(tmp_path, "compute_controls.py")["controls"][law]
+    assert result["inside"]
+    assert result["scorability"] == 1
+
+
+def test_a_control_that_does_not_follow_its_law_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for scene in SCENES:
+        write_cell(tmp_path, Cell("controls", scene, "sim_calibrated", (SCENES[scene].reference.mode,) * N_ROLLOUTS))
+    assert compute_controls.main(["--analysis", str(tmp_path)]) == 1
+    assert "sim_calibrated: mnTV 0.634 lies outside" in capsys.readouterr().err
+
+
+def test_a_control_with_a_missing_scene_names_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_control(tmp_path, "sim_flat", [scene for scene in SCENES if scene != "cards"])
+    assert compute_controls.main(["--analysis", str(tmp_path), "--model", "sim_flat"]) == 2
+    assert "cards_sim_flat_bins.json: no such file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("reference", [COIN, ROULETTE_COLOUR, Reference((1, 2, 4))])
+def test_the_distribution_of_the_score_is_that_of_enumeration(reference: Reference) -> None:
+    n, p = 5, [Fraction(1, 2), *[Fraction(1, 2 * (reference.k - 1))] * (reference.k - 1)]
+    exact: dict[float, Fraction] = {}
+    for draws in product(range(reference.k), repeat=n):
+        score = cell_score([draws.count(i) for i in range(reference.k)], n, reference).score
+        exact[round(score / GRID)] = exact.get(round(score / GRID), Fraction(0)) + prod(p[i] for i in draws)
+    found = mntv_distribution([Law([float(x) for x in p], reference)], n)
+    assert np.rint(found.values / GRID).astype(int).tolist() == sorted(exact)
+    assert found.masses == pytest.approx([float(exact[key]) for key in sorted(exact)], rel=1e-12)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_the_mean_over_nine_scenes_is_the_exact_one(law: str) -> None:
+    laws = {key: [float(p) for p in law_probabilities(law, key)] for key in SCENES}
+    found = mntv_distribution([Law(p, SCENES[key].reference) for key, p in laws.items()], N_ROLLOUTS)
+    means = [score_moments([[*p, 0.0]], N_ROLLOUTS, SCENES[key].reference).mean[0] for key, p in laws.items()]
+    assert found.mean == pytest.approx(np.mean(means), abs=GRID)
+    assert found.masses.sum() == pytest.approx(1, abs=1e-12)
+    assert found.distribution_function(found.quantile(0.5)) >= 0.5 - 1e-12
