@@ -38,6 +38,7 @@ from labelling.session import Session
 from ledger import FolderLock
 from outputs import Outputs
 from paths import ANALYSIS
+from progress import ranges
 from studies import Study
 from video_io import sha256_file
 
@@ -105,11 +106,12 @@ def _prepare(session: Session, args: argparse.Namespace, study: Study, scenes: S
 
 def _draw(args: argparse.Namespace, study: Study, scenes: Sequence[str]) -> Sample:
     """Draw the sample and name what is missing. Raises UserError without any clip."""
-    cells = {scene: _cells(args, study, scene) for scene in scenes}
+    folder, models = args.rollouts / study.key, _models(args, study)
+    cells = {scene: {model: find_clips(folder / scene / model, study.n) for model in models} for scene in scenes}
     there = {scene: sum(len(clips.found) for clips in models.values()) for scene, models in cells.items()}
     if not any(there.values()):
         expected = "expected <scene>/<model>/seed_<i>.mp4, i from 0"
-        raise UserError(f"{args.rollouts / study.key}: no videos of {', '.join(scenes)}; {expected}")
+        raise UserError(f"{folder}: no videos of {', '.join(scenes)}; {expected}")
     if missing := _missing(cells):
         print(f"not on disk: {missing}")
     wanted = sum(min(args.per_scene, count) for count in there.values())
@@ -126,32 +128,31 @@ def _draw(args: argparse.Namespace, study: Study, scenes: Sequence[str]) -> Samp
     for fault in drawn.unusable:
         print(f"not shown: {fault}")
     if drawn.unusable:
-        print(f"{len(drawn.unusable)} broken clips, others drawn in their place")
+        count = len(drawn.unusable)
+        print(f"broken and not shown: {count}; others are drawn in their place as far as there are any")
     if not drawn.clips:
-        raise UserError(f"{args.rollouts / study.key}: no clip that can be shown; expected videos")
+        raise UserError(f"{folder}: no clip that can be shown; expected videos")
     return drawn
 
 
-def _cells(args: argparse.Namespace, study: Study, scene: str) -> dict[str, Clips]:
-    """Model -> its clips of a scene, there or not."""
-    folder = args.rollouts / study.key / scene
-    there = sorted(path.name for path in folder.glob("*") if path.is_dir() and not path.name.startswith("."))
+def _models(args: argparse.Namespace, study: Study) -> list[str]:
+    """The models asked for; all: those of the study, and those with a folder in any of its scenes."""
+    folders = [path for scene in study.scenes for path in (args.rollouts / study.key / scene).glob("*")]
+    there = sorted({path.name for path in folders if path.is_dir() and not path.name.startswith(".")})
     every = [key for name in args.model for key in ((*study.models, *there) if name == cli.ALL else [name])]
-    return {cli.check_model_key(model): find_clips(folder / model, study.n) for model in every}
+    return [cli.check_model_key(model) for model in dict.fromkeys(every)]
 
 
 def _missing(cells: Mapping[str, Mapping[str, Clips]]) -> str:
-    """The cells without clips and the seeds missing elsewhere, in one line."""
-    empty = [
-        f"{scene}/{model}" for scene, models in cells.items() for model, clips in models.items() if not clips.found
-    ]
-    parts = [
-        f"{scene}/{model} seed {', '.join(map(str, clips.missing))}"
-        for scene, models in cells.items()
-        for model, clips in models.items()
-        if clips.found and clips.missing
-    ]
-    return "; ".join([f"all of {', '.join(empty)}"] * bool(empty) + parts)
+    """The rollouts that are not there, in one line; cells that miss the same seeds are named together."""
+    found = {model for of_scene in cells.values() for model, clips in of_scene.items() if clips.found}
+    absent = [model for model in next(iter(cells.values())) if model not in found]
+    groups: dict[str, list[str]] = {f"{model} (all scenes)": [] for model in absent}
+    for scene, of_scene in cells.items():
+        for model, clips in of_scene.items():
+            if clips.missing and model not in absent:
+                groups.setdefault(f"seed {ranges(clips.missing)} of ", []).append(f"{scene}/{model}")
+    return "; ".join(missing + ", ".join(of) for missing, of in groups.items())
 
 
 def _label(session: Session, args: argparse.Namespace, study: Study, output: Path, argv: Sequence[str]) -> int:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from errors import UserError
-from files import read_json, write_json
+from files import json_text, read_json, write_json, write_text
 from models import MODELS
 from scenes import SCENES
 from studies import STUDIES, Study
@@ -201,11 +201,10 @@ def read_human_labels(path: Path) -> list[HumanLabel]:
 def write_human_labels(path: Path, labels: Sequence[HumanLabel], *, force: bool = False) -> None:
     """Write the hand labels of one study as `read_human_labels` reads them, in display order.
 
-    An existing file is an error unless `force`. Raises ValueError without a label, or with labels of several studies.
+    An existing file that holds anything else is an error unless `force`. Raises ValueError without a label, or with
+    labels of several studies.
     """
     (study,) = {label.study for label in labels}
-    if path.exists() and not force:
-        raise UserError(f"{path}: exists already; expected no file, or --force to replace it")
     scenes = list(SCENES)
     entries = [
         {
@@ -216,7 +215,10 @@ def write_human_labels(path: Path, labels: Sequence[HumanLabel], *, force: bool 
         }
         for label in sorted(labels, key=lambda label: (scenes.index(label.scene), label.model, label.seed))
     ]
-    write_json(path, {"labels": entries} if study == "main" else {"labels": entries, "study": study})
+    text = json_text({"labels": entries} if study == "main" else {"labels": entries, "study": study})
+    if path.exists() and not force and path.read_bytes() != text.encode():
+        raise UserError(f"{path}: exists already; expected no file, or --force to replace it")
+    write_text(path, text)
 
 
 def read_published(path: Path) -> list[dict[str, str]]:

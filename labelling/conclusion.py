@@ -9,7 +9,7 @@ from typing import Any
 from errors import UserError
 from judges.rejudge import Readings, agreement_by_scene, agreement_table
 from labelling.session import State
-from records import HumanLabel, read_cell, read_human_labels, write_human_labels
+from records import HumanLabel, read_cell, write_human_labels
 from studies import STUDIES
 from tables import Entry, Table, markdown
 
@@ -46,19 +46,18 @@ class Conclusion:
 
 
 def conclude(state: State, study: str, labeller: str, analysis: Path, output: Path, *, force: bool) -> Conclusion:
-    """Write the final labels, unless they are there already, and compare them with the judge's outcomes.
+    """Write the final labels, and compare them with the judge's outcomes.
 
     Raises UserError when there is no label, or `output` holds other labels and `force` is not given.
     """
     labels = state.labels(study)
     if not labels:
         raise UserError(f"{output}: every clip was skipped; expected at least one label")
-    if not (output.exists() and set(read_human_labels(output)) == set(labels)):
-        write_human_labels(output, labels, force=force)
+    write_human_labels(output, labels, force=force)
     readings, unread = against_judge(analysis, labels)
     remarks = [f"no label: {name}: {reason}" for name, reason in state.skipped.items()]
     remarks += [f"not shown, another drawn: {fault}" for fault in (state.sample.unusable if state.sample else ())]
-    remarks += [f"no outcomes of a judge: {reason}" for reason in unread]
+    remarks += unread
     compared = sum(len(pairs) for pairs in readings.values())
     summary = f"{len(labels)} labels written to {output}; the judge has read {compared} of these rollouts"
     table = agreement_table(labeller, "the judge", agreement_by_scene(readings)) if compared else None
@@ -67,23 +66,25 @@ def conclude(state: State, study: str, labeller: str, analysis: Path, output: Pa
 
 
 def against_judge(analysis: Path, labels: Sequence[HumanLabel]) -> tuple[Readings, list[str]]:
-    """(person, judge) of each label by scene, and of each cell that has no outcomes, why."""
+    """(person, judge) of each label by scene, and what to say of the cells that have no outcomes."""
     readings: Readings = {}
-    unread = []
+    unread, remarks = [], []
     for study, scene, model in sorted({(label.study, label.scene, label.model) for label in labels}):
+        if not (analysis / STUDIES[study].bins_file(scene, model)).exists():
+            unread.append(f"{scene}/{model}")
+            continue
         try:
             cell = read_cell(analysis, STUDIES[study], scene, model)
         except UserError as error:
-            unread.append(str(error))
-            continue
-        if cell.absent_reason is not None:
-            unread.append(f"{scene}/{model}: {cell.absent_reason}")
+            remarks.append(f"outcomes that cannot be used: {error}")
             continue
         pairs = readings.setdefault(scene, [])
         pairs += [
             (label.bin, cell.bins[label.seed]) for label in labels if (label.scene, label.model) == (scene, model)
         ]
-    return readings, unread
+    if unread:
+        remarks.append(f"not read by a judge yet (extract_bin.py does): {', '.join(unread)}")
+    return readings, remarks
 
 
 def two_people(first: Sequence[HumanLabel], second: Sequence[HumanLabel]) -> Readings:

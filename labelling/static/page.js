@@ -80,7 +80,6 @@ function showClip(clip, said) {
 function showChoices(outcomes) {
   const many = outcomes.length > 9;
   choices.classList.toggle("numbers", many);
-  choices.style.setProperty("--choice", many ? "3.25rem" : "9rem");
   choices.replaceChildren(
     ...outcomes.map((outcome, index) => {
       const button = document.createElement("button");

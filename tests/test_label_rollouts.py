@@ -1,0 +1,665 @@
+"""Labelling by hand: the sample, the session on disk, the server, and the files that come of it."""
+
+import http.client
+import json
+import re
+import shutil
+import socket
+import threading
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import label_rollouts
+import records
+import validate_extraction
+from common import write_model
+from judges.evidence import Clips, find_clips
+from labelling.media import Unsatisfiable, requested_span
+from labelling.sample import Clip, Sample, draw
+from labelling.server import LabellingServer
+from labelling.session import LOG_FILE, OutOfTurn, Session
+from ledger import FolderLock
+from models import MODELS
+from records import HumanLabel
+from services.clips import blank_clip, moving_clip
+from video_io import encode_png, last_frame
+
+N = 32
+CLIP = moving_clip()
+
+
+def put_clips(rollouts: Path, scene: str, model: str, seeds: range) -> None:
+    folder = rollouts / "main" / scene / model
+    folder.mkdir(parents=True, exist_ok=True)
+    for seed in seeds:
+        (folder / f"seed_{seed}.mp4").write_bytes(CLIP)
+
+
+# ---- the sample --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def clip_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("clip") / "clip.mp4"
+    path.write_bytes(CLIP)
+    return path
+
+
+def cells_of(path: Path, seeds: Mapping[str, set[int]]) -> dict[str, Clips]:
+    return {
+        model: Clips(path.parent, dict.fromkeys(there, path), sorted(set(range(N)) - there), [])
+        for model, there in seeds.items()
+    }
+
+
+def drawn(path: Path, seeds: Mapping[str, set[int]], size: int) -> list[tuple[str, int]]:
+    sample = draw("dice", cells_of(path, seeds), N, size, np.random.default_rng(0))
+    assert sample.unusable == ()
+    return [(clip.model, clip.seed) for clip in sample.clips]
+
+
+SEEDS = st.dictionaries(st.sampled_from("abcd"), st.sets(st.integers(0, N - 1), max_size=5), min_size=1)
+
+
+@settings(max_examples=25)
+@given(seeds=SEEDS, size=st.integers(1, 8))
+def test_a_sample_is_as_even_over_the_models_as_they_allow(
+    clip_file: Path, seeds: dict[str, set[int]], size: int
+) -> None:
+    sample = drawn(clip_file, seeds, size)
+    assert len(sample) == len(set(sample)) == min(size, sum(map(len, seeds.values())))
+    assert all(seed in seeds[model] for model, seed in sample)
+    counts = Counter(model for model, _ in sample)
+    largest = max(counts.values(), default=0)
+    # A model has fewer than another, by more than one, only when it has no more clips.
+    assert all(counts[model] >= min(largest - 1, len(there)) for model, there in seeds.items())
+
+
+def test_a_clip_that_one_person_lacks_changes_one_rollout_of_the_sample(clip_file: Path) -> None:
+    everything = {model: set(range(N)) for model in "abc"}
+    full = drawn(clip_file, everything, 9)
+    model, seed = full[0]
+    fewer = drawn(clip_file, everything | {model: everything[model] - {seed}}, 9)
+    assert len(set(full) - set(fewer)) == len(set(fewer) - set(full)) == 1
+
+
+def test_every_rollout_is_equally_likely_to_be_drawn(clip_file: Path) -> None:
+    rng = np.random.default_rng(1)
+    cells = cells_of(clip_file, {"a": set(range(8)), "b": set(range(8))})
+    counts: Counter[tuple[str, int]] = Counter()
+    first: Counter[str] = Counter()
+    for _ in range(150):
+        clips = draw("dice", cells, 8, 4, rng).clips
+        counts.update((clip.model, clip.seed) for clip in clips)
+        first[clips[0].model] += 1
+    # Of 150 draws each rollout is in a quarter; the bounds are five standard errors wide.
+    assert len(counts) == 16 and all(11 <= count <= 64 for count in counts.values())
+    assert 44 <= first["a"] <= 106
+
+
+def test_a_broken_clip_is_named_and_another_drawn_in_its_place(tmp_path: Path) -> None:
+    put_clips(tmp_path, "dice", "wan", range(4))
+    folder = tmp_path / "main" / "dice" / "wan"
+    (folder / "seed_1.mp4").write_bytes(CLIP[:-40])
+    (folder / "seed_3.mp4").write_bytes(blank_clip())
+    sample = draw("dice", {"wan": find_clips(folder, N)}, N, 4, np.random.default_rng(0))
+    assert sorted(clip.seed for clip in sample.clips) == [0, 2]
+    assert len(sample.unusable) == 2
+    assert {name for name in ("seed_1.mp4", "seed_3.mp4") if any(name in line for line in sample.unusable)} == {
+        "seed_1.mp4",
+        "seed_3.mp4",
+    }
+
+
+# ---- the session -------------------------------------------------------------------------------------------------
+
+SAMPLE = Sample((Clip("ball", "wan", 3, "a"), Clip("ball", "veo31", 0, "b"), Clip("dice", "wan", 1, "c")), ())
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Iterator[Session]:
+    session = Session(tmp_path / "session")
+    session.begin({"study": "main"}, SAMPLE)
+    yield session
+    session.close()
+
+
+def test_every_answer_is_on_disk_at_once_and_survives_coming_back(session: Session) -> None:
+    session.label(0, "left")
+    session.skip(1, "unreadable")
+    session.undo(1)
+    session.label(1, None)
+    again = Session(session.path.parent)
+    assert again.state == session.state
+    assert again.state.labels("main") == [HumanLabel("ball", "wan", 3, 1), HumanLabel("ball", "veo31", 0, None)]
+    # Undo is a record too: nothing is ever taken out of the log.
+    assert len(session.path.read_text().splitlines()) == 5
+
+
+def test_a_line_that_a_crash_cut_short_is_no_answer(session: Session) -> None:
+    session.label(0, "left")
+    with session.path.open("a") as log:
+        log.write('{"clip": 1, "lab')
+    again = Session(session.path.parent)
+    assert again.state.present == 1
+    again.label(1, "right")
+    assert Session(session.path.parent).state.present == 2
+
+
+def test_an_answer_out_of_turn_changes_nothing(session: Session) -> None:
+    session.label(0, "left")
+    before = (session.state, session.path.read_bytes())
+    for attempt in (
+        lambda: session.label(0, "right"),
+        lambda: session.label(2, "1"),
+        lambda: session.skip(2, "no"),
+        lambda: session.undo(1),
+        session.finish,
+    ):
+        with pytest.raises(OutOfTurn):
+            attempt()
+    with pytest.raises(ValueError, match="expected null or one of left, right"):
+        session.label(1, "up")
+    assert (session.state, session.path.read_bytes()) == before
+
+
+def test_final_labels_cannot_be_changed(session: Session) -> None:
+    for clip, label in enumerate(("left", None, "6")):
+        session.label(clip, label)
+    session.finish()
+    for attempt in (lambda: session.undo(2), session.finish, lambda: session.label(3, None)):
+        with pytest.raises(OutOfTurn):
+            attempt()
+
+
+@pytest.mark.parametrize(
+    "line", ['{"clip": 1, "label": "left"}', '{"clip": true, "label": "left"}', '{"clip": 0, "label": "7"}', "{}", "[]"]
+)
+def test_a_log_that_is_not_its_own_is_an_error_with_the_line(
+    session: Session, line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session.path.write_text(session.path.read_text() + line + "\n")
+    with pytest.raises(records.UserError, match=rf"{LOG_FILE}: line 2"):
+        Session(session.path.parent)
+
+
+# ---- the server --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[LabellingServer]:
+    """Serves two ball videos and a final frame of a die, from models wan and veo31."""
+    for scene, model, seeds in (("ball", "wan", range(4)), ("ball", "veo31", range(1)), ("dice", "wan", range(2))):
+        put_clips(tmp_path / "rollouts", scene, model, seeds)
+    session = Session(tmp_path / "session")
+    session.begin({}, SAMPLE)
+    with LabellingServer(session, tmp_path / "rollouts" / "main", lambda: {"summary": "done"}) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+    session.close()
+
+
+class Reply:
+    def __init__(self, response: http.client.HTTPResponse) -> None:
+        self.status = response.status
+        self.headers = {name.lower(): value for name, value in response.getheaders()}
+        self.body = response.read()
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+def ask(
+    server: LabellingServer,
+    route: str,
+    message: object = None,
+    headers: Mapping[str, str] | None = None,
+    token: str | None = None,
+    method: str | None = None,
+) -> Reply:
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_address[1], timeout=10)
+    body = message if isinstance(message, bytes) else None if message is None else json.dumps(message).encode()
+    path = f"/{server.token if token is None else token}/{route}"
+    connection.request(method or ("GET" if body is None else "POST"), path, body, dict(headers or {}))
+    reply = Reply(connection.getresponse())
+    connection.close()
+    return reply
+
+
+def test_only_this_machine_can_reach_the_page(server: LabellingServer) -> None:
+    assert server.server_address[0] == "127.0.0.1"
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/[\w-]{43}/", server.url)
+
+
+@pytest.mark.parametrize("token", ["", "x", "..", "%2e", "x" * 43, "x" * 10_000])
+def test_nothing_is_served_without_the_token(server: LabellingServer, token: str) -> None:
+    for route in ("", "state", "media/0", "page.js"):
+        assert ask(server, route, token=token).status == 404
+    assert ask(server, "label", {"clip": 0, "label": None}, token=token).status == 404
+    assert server.session.state.answers == ()
+
+
+def test_a_token_beyond_ascii_is_only_a_wrong_one(server: LabellingServer) -> None:
+    with socket.create_connection(("127.0.0.1", server.server_address[1]), timeout=10) as connection:
+        connection.sendall("GET /ключ/ HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+        assert connection.recv(64).startswith(b"HTTP/1.1 404 ")
+
+
+def test_another_name_for_this_address_is_refused(server: LabellingServer) -> None:
+    for host in (
+        "evil.example",
+        f"evil.example:{server.server_address[1]}",
+        "127.0.0.1.evil.example",
+        "",
+        "[",
+        "0.0.0.0",
+    ):
+        assert ask(server, "state", headers={"Host": host}).status == 403
+        assert ask(server, "label", {"clip": 0, "label": None}, {"Host": host}).status == 403
+    for host in ("localhost:9000", "127.0.0.1:9000"):
+        assert ask(server, "state", headers={"Host": host}).status == 200
+    assert server.session.state.answers == ()
+
+
+def test_a_post_from_another_site_is_refused(server: LabellingServer) -> None:
+    for origin in ("http://evil.example", "null", "https://127.0.0.1"):
+        assert ask(server, "label", {"clip": 0, "label": None}, {"Origin": origin}).status == 403
+    own = f"http://127.0.0.1:{server.server_address[1]}"
+    assert ask(server, "label", {"clip": 0, "label": None}, {"Origin": own}).status == 200
+
+
+def test_a_get_changes_nothing_and_other_paths_do_not_exist(server: LabellingServer) -> None:
+    for route in (
+        "label",
+        "undo",
+        "finish",
+        "skip",
+        "../x",
+        "media/3",
+        "media/-1",
+        "media/0/..",
+        "media/x",
+        "page.html",
+    ):
+        assert ask(server, route).status == 404
+    assert ask(server, "state", {}).status == 404
+    assert server.session.state.answers == ()
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        *(b"", b"{", b"[]", b"null", b"7", b"[" * 1000, b"\xff"),
+        *({}, {"clip": 0}, {"clip": "0", "label": None}, {"clip": True, "label": None}, {"clip": 0.0, "label": None}),
+        *({"clip": 0, "label": "up"}, {"clip": 0, "label": ["left"]}),
+    ],
+)
+def test_a_malformed_answer_is_refused(server: LabellingServer, message: object) -> None:
+    assert ask(server, "label", message).status == 400
+    assert server.session.state.answers == ()
+
+
+def test_an_answer_has_a_size_that_is_bounded_and_stated(server: LabellingServer) -> None:
+    assert ask(server, "label", b" " * 1025).status == 413
+    assert ask(server, "label", b"{}", {"Content-Length": "-1"}).status == 413
+
+
+def test_every_response_forbids_what_the_page_does_not_need(server: LabellingServer) -> None:
+    for route in ("", "page.css", "page.js", "state", "media/0", "media/2", "nowhere"):
+        headers = ask(server, route).headers
+        policy = headers["content-security-policy"]
+        assert policy.startswith("default-src 'none'; script-src 'self';") and "unsafe" not in policy
+        assert headers["referrer-policy"] == "no-referrer"
+        assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_the_page_learns_nothing_of_model_seed_and_judge(server: LabellingServer) -> None:
+    seen, media = [], []
+    for clip, label in enumerate(("left", None, "3")):
+        media.append(ask(server, f"media/{clip}"))
+        seen += [ask(server, "state"), ask(server, "label", {"clip": clip, "label": label})]
+    page = [ask(server, route) for route in ("", "page.js", "page.css")]
+    told = [reply.body.decode() for reply in (*seen, *page)] + [repr(reply.headers) for reply in (*seen, *page, *media)]
+    words = set(re.findall(r"[a-z0-9_]+", "\n".join(told).lower()))
+    assert words & {"die", "fork"} and not words & {*MODELS, "model", "seed", "seed_3", "sha256", "mp4v"}
+    assert {key for reply in seen for key in reply.json()} == {
+        "total",
+        "place",
+        "skipped",
+        "clip",
+        "ahead",
+        "result",
+    }
+
+
+def test_an_answer_moves_on_and_undo_moves_back(server: LabellingServer) -> None:
+    first = ask(server, "state").json()
+    assert (first["place"], first["total"], first["clip"]["media"], first["ahead"]) == (0, 3, "media/0", None)
+    second = ask(server, "label", {"clip": 0, "label": "left"}).json()
+    assert (second["place"], second["clip"]["place"], second["clip"]["total"]) == (1, 1, 2)
+    assert second["ahead"] == "media/2"
+    assert ask(server, "undo", {"clip": 0}).json() == first
+    # From a second window, which still shows a clip that has its answer.
+    assert ask(server, "label", {"clip": 0, "label": "right"}).json()["place"] == 1
+    late = ask(server, "label", {"clip": 0, "label": "left"})
+    assert (late.status, late.json()["place"]) == (409, 1)
+
+
+def test_the_evidence_is_what_the_scene_says(server: LabellingServer) -> None:
+    video, picture = ask(server, "media/0"), ask(server, "media/2")
+    assert (video.headers["content-type"], video.body) == ("video/mp4", CLIP)
+    frame = last_frame(server.folder / "dice" / "wan" / "seed_1.mp4").frame
+    assert (picture.headers["content-type"], picture.body) == ("image/png", encode_png(frame))
+
+
+def test_a_part_of_a_video_can_be_asked_for(server: LabellingServer) -> None:
+    part = ask(server, "media/0", headers={"Range": "bytes=10-19"})
+    assert (part.status, part.body) == (206, CLIP[10:20])
+    assert part.headers["content-range"] == f"bytes 10-19/{len(CLIP)}"
+    beyond = ask(server, "media/0", headers={"Range": f"bytes={len(CLIP)}-"})
+    assert (beyond.status, beyond.body, beyond.headers["content-range"]) == (416, b"", f"bytes */{len(CLIP)}")
+
+
+@given(size=st.integers(1, 50), first=st.none() | st.integers(0, 60), last=st.none() | st.integers(0, 60))
+def test_a_range_is_the_slice_that_it_names(size: int, first: int | None, last: int | None) -> None:
+    data = bytes(range(size))
+    header = f"bytes={'' if first is None else first}-{'' if last is None else last}"
+    if first is None:
+        expected = data if last is None else data[max(size - last, 0) :]
+    elif last is not None and last < first:
+        expected = data
+    else:
+        expected = data[first : None if last is None else last + 1]
+    try:
+        span = requested_span(header, size)
+    except Unsatisfiable:
+        assert expected == b""
+        return
+    assert (data if span is None else data[span.first : span.last + 1]) == expected
+
+
+@pytest.mark.parametrize(
+    "header", [None, "", "bytes", "bytes=-", "bytes=a-b", "lines=0-1", "bytes=0-1,3-4", "bytes=٣-"]
+)
+def test_a_range_that_means_nothing_is_the_whole_file(header: str | None) -> None:
+    assert requested_span(header, 10) is None
+
+
+def test_a_clip_that_is_gone_is_skipped_by_name(server: LabellingServer, capsys: pytest.CaptureFixture[str]) -> None:
+    gone = server.folder / "ball" / "wan" / "seed_3.mp4"
+    gone.unlink()
+    assert ask(server, "media/0").status == 404
+    assert ask(server, "skip", {"clip": 0}).json()["skipped"] == 1
+    assert f"{gone}: skipped" in capsys.readouterr().err
+    assert list(server.session.state.skipped) == ["ball/wan/seed_3"]
+
+
+def test_a_log_that_cannot_be_written_keeps_the_clip_and_says_so(
+    server: LabellingServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.session.close()
+    shutil.rmtree(tmp_path / "session")
+    (tmp_path / "session").write_text("a file where the folder was")
+    reply = ask(server, "label", {"clip": 0, "label": "left"})
+    assert reply.status == 500 and "cannot write" in reply.json()["error"]
+    assert ask(server, "state").json()["place"] == 0
+
+
+def test_the_server_ends_when_the_labels_are_final(server: LabellingServer) -> None:
+    assert ask(server, "finish", {}).status == 409
+    for clip, label in enumerate(("left", None, "3")):
+        ask(server, "label", {"clip": clip, "label": label})
+    assert ask(server, "state").json()["clip"] is None
+    assert ask(server, "finish", {}).json()["result"] == {"summary": "done"}
+    assert server.session.state.finished
+
+
+# ---- the command -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def rollouts(tmp_path: Path) -> Path:
+    for scene in ("ball", "dice"):
+        for model in ("wan", "mine"):
+            put_clips(tmp_path / "rollouts", scene, model, range(3))
+    return tmp_path / "rollouts"
+
+
+def call(analysis: Path, rollouts: Path, *options: str) -> int:
+    argv = [
+        "--analysis",
+        str(analysis),
+        "--rollouts",
+        str(rollouts),
+        "--scene",
+        "ball",
+        "dice",
+        "--model",
+        "wan",
+        "mine",
+    ]
+    return label_rollouts.main([*argv, "--per-scene", "4", *options])
+
+
+@pytest.fixture
+def person(monkeypatch: pytest.MonkeyPatch) -> list[LabellingServer]:
+    """In place of a browser: gives every clip the same answers, over HTTP. Holds the servers that it met."""
+    met: list[LabellingServer] = []
+
+    def label_all(self: LabellingServer) -> None:
+        met.append(self)
+        thread = threading.Thread(target=lambda: serve(self, poll_interval=0.02), daemon=True)
+        thread.start()
+        while (view := ask(self, "state").json())["clip"]:
+            ask(self, "label", {"clip": view["place"], "label": view["clip"]["outcomes"][0]})
+        assert ask(self, "finish", {}).status == 200
+        thread.join()
+
+    serve = LabellingServer.serve_forever
+    monkeypatch.setattr(LabellingServer, "serve_forever", label_all)
+    return met
+
+
+def test_a_labelling_writes_what_validate_extraction_reads(
+    analysis: Path, rollouts: Path, person: list[LabellingServer], capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_model(analysis, "mine", {"ball": [1] * N, "dice": [2] * N})
+    assert call(analysis, rollouts, "--labeller", "anna") == 0
+    printed = capsys.readouterr().out
+    output = analysis / "labels" / "main_anna.json"
+    labels = records.read_human_labels(output)
+    assert Counter((label.scene, label.model) for label in labels) == {
+        ("ball", "mine"): 2,
+        ("ball", "wan"): 2,
+        ("dice", "mine"): 2,
+        ("dice", "wan"): 2,
+    }
+    assert {label.bin for label in labels} == {1}
+    assert (
+        f"8 labels written to {output}" in printed and "Two readers of the same rollouts, anna and the judge" in printed
+    )
+    assert set(json.loads(output.read_text())) == {"labels"}
+    assert validate_extraction.main(["--analysis", str(analysis), "--labels", str(output)]) == 0
+    rows = json.loads((analysis / "results" / "validate_extraction.json").read_text())["scenes"]
+    assert rows["total"]["n"] == 8
+
+
+def test_two_people_get_the_same_sample_and_are_compared(
+    analysis: Path, rollouts: Path, person: list[LabellingServer], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("anna", "ben"):
+        assert call(analysis, rollouts, "--labeller", name) == 0
+    first, second = (server.session.state.clips for server in person)
+    assert first == second
+    anna, ben = (analysis / "labels" / f"main_{name}.json" for name in ("anna", "ben"))
+    assert anna.read_bytes() == ben.read_bytes()
+    data = json.loads(ben.read_text())
+    data["labels"][0]["label"] = None
+    ben.write_text(json.dumps(data))
+    assert label_rollouts.main(["--analysis", str(analysis), "--compare", str(anna), str(ben)]) == 0
+    rows = json.loads((analysis / "results" / "label_rollouts.json").read_text())["rows"]
+    assert (rows["ball"]["n"], rows["ball"]["agree"], rows["total"]["agree"]) == (4, 3, 7)
+    assert rows["ball"]["rate_interval"]["low"] < 0.75 < rows["ball"]["rate_interval"]["high"]
+    assert rows["dice"]["kappa"] is None
+    assert "main_anna and main_ben" in (analysis / "tables" / "label_rollouts.md").read_text()
+
+
+def test_labels_are_not_replaced_without_force(
+    analysis: Path, rollouts: Path, person: list[LabellingServer], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "mine.json"
+    output.write_text("something else")
+    assert call(analysis, rollouts, "--output", str(output)) == 2
+    assert f"{output}: exists already; expected no file, or --force" in capsys.readouterr().err
+    # Said before the first clip is shown, not after the last one.
+    assert person == [] and output.read_text() == "something else"
+    assert call(analysis, rollouts, "--output", str(output), "--force") == 0
+    assert len(records.read_human_labels(output)) == 8
+
+
+def test_a_finished_session_says_again_what_came_of_it(
+    analysis: Path, rollouts: Path, person: list[LabellingServer], capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = analysis / "labels" / "main_labeller.json"
+    assert call(analysis, rollouts) == 0
+    written, printed = output.read_bytes(), capsys.readouterr().out
+    output.unlink()
+    assert call(analysis, rollouts) == 0
+    assert capsys.readouterr().out in printed
+    assert (output.read_bytes(), len(person)) == (written, 1)
+
+
+def test_stopping_keeps_the_labels_and_prints_how_to_go_on(
+    analysis: Path, rollouts: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stop(self: LabellingServer) -> None:
+        self.session.label(len(self.session.state.answers), None)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(LabellingServer, "serve_forever", stop)
+    for done in (1, 2):
+        assert call(analysis, rollouts) == 130
+        captured = capsys.readouterr()
+        assert f"{done - 1} of 8 clips done" in captured.out
+        assert f"{done} of 8 clips done, all on disk" in captured.err
+        assert "python label_rollouts.py --analysis" in captured.err
+    assert not (analysis / "labels" / "main_labeller.json").exists()
+
+
+def stopped(
+    analysis: Path, rollouts: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A session that has begun."""
+
+    def stop(self: LabellingServer) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(LabellingServer, "serve_forever", stop)
+    assert call(analysis, rollouts) == 130
+    capsys.readouterr()
+
+
+def error_of(code: int, capsys: pytest.CaptureFixture[str]) -> str:
+    error = capsys.readouterr().err
+    assert (code, error.count("\n")) == (2, 1) and error.startswith("label_rollouts.py: ")
+    return error
+
+
+def test_other_options_than_the_session_began_with_are_an_error(
+    analysis: Path, rollouts: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stopped(analysis, rollouts, monkeypatch, capsys)
+    error = error_of(call(analysis, rollouts, "--per-scene", "5"), capsys)
+    assert "began with per_scene 4, found 5; expected the same again" in error
+
+
+def test_a_clip_that_changed_since_the_session_began_is_an_error(
+    analysis: Path, rollouts: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stopped(analysis, rollouts, monkeypatch, capsys)
+    for path in rollouts.glob("main/*/*/*.mp4"):
+        path.write_bytes(CLIP + b"\0\0\0\x08free")
+    assert "is another file than when" in error_of(call(analysis, rollouts), capsys)
+
+
+def test_a_session_in_use_is_refused(analysis: Path, rollouts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with FolderLock(analysis / "labels" / "main_labeller.session"):
+        assert "in use by process" in error_of(call(analysis, rollouts), capsys)
+
+
+def test_missing_rollouts_are_named_in_one_line(
+    analysis: Path, rollouts: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(LabellingServer, "serve_forever", lambda self: (_ for _ in ()).throw(KeyboardInterrupt))
+    shutil.rmtree(rollouts / "main" / "dice" / "wan")
+    (rollouts / "main" / "ball" / "wan" / "seed_0.mp4").write_bytes(b"no video")
+    assert call(analysis, rollouts, "--model", "wan", "mine", "veo31", "--per-scene", "8") == 130
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == (
+        "not on disk: veo31 (all scenes); seed 3-31 of ball/wan, ball/mine, dice/mine; seed 0-31 of dice/wan"
+    )
+    assert "seed_0.mp4" in lines[1] and lines[1].startswith("not shown: ")
+    assert lines[2] == "broken and not shown: 1; others are drawn in their place as far as there are any"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--scene", "cards"], "no videos of cards; expected <scene>/<model>/seed_<i>.mp4"),
+        (["--scene", "coin"], "--scene coin: not a scene of main; expected all or galton_board_real"),
+        (["--study", "other"], "--study other: unknown study; expected one of main"),
+        (["--model", "<script>"], "model '<script>': not a usable key; expected letters"),
+        (["--labeller", "../anna"], "--labeller '../anna': not a usable key; expected letters"),
+        (["--per-scene", "0"], "'0'; expected an integer of at least 1"),
+        (["--compare", "a.json", "b.json"], "a.json: no such file; expected hand labels"),
+    ],
+)
+def test_bad_input_is_one_line(
+    analysis: Path, rollouts: Path, options: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert message in error_of(call(analysis, rollouts, *options), capsys)
+    assert not list(analysis.glob("labels/*.json"))
+
+
+def test_labels_without_a_common_rollout_are_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for seed in (0, 1):
+        records.write_human_labels(tmp_path / f"{seed}.json", [HumanLabel("dice", "wan", seed, 1)])
+    code = label_rollouts.main(["--compare", str(tmp_path / "0.json"), str(tmp_path / "1.json")])
+    assert "no rollout that" in error_of(code, capsys)
+
+
+LABELS = st.builds(
+    HumanLabel, st.just("dice"), st.sampled_from(["wan", "mine"]), st.integers(0, 31), st.none() | st.integers(1, 6)
+)
+
+
+@given(labels=st.lists(LABELS, min_size=1, unique_by=lambda label: (label.model, label.seed)))
+def test_written_labels_are_read_back_in_one_order(
+    tmp_path_factory: pytest.TempPathFactory, labels: list[HumanLabel]
+) -> None:
+    folder = tmp_path_factory.mktemp("labels")
+    records.write_human_labels(folder / "a.json", labels)
+    records.write_human_labels(folder / "b.json", labels[::-1])
+    assert set(records.read_human_labels(folder / "a.json")) == set(labels)
+    assert (folder / "a.json").read_bytes() == (folder / "b.json").read_bytes()
+
+
+def test_labels_of_an_ablation_are_joined_to_its_own_outcomes(analysis: Path, tmp_path: Path) -> None:
+    path = tmp_path / "labels.json"
+    cell = records.read_study(analysis, "dur5s", ["dice"], ["wan"])["dice", "wan"]
+    labels = [HumanLabel("dice", "wan", seed, outcome, "dur5s") for seed, outcome in enumerate(cell.bins)]
+    records.write_human_labels(path, labels)
+    assert json.loads(path.read_text())["study"] == "dur5s"
+    assert validate_extraction.main(["--analysis", str(analysis), "--labels", str(path)]) == 0
+    row = json.loads((analysis / "results" / "validate_extraction.json").read_text())["scenes"]["dice"]
+    assert (row["n"], row["agree"]) == (N, N)
