@@ -129,11 +129,11 @@ reason_to_skip() {
 queue=() # "name|what it makes|options|pid|start" of the running stages
 
 run_stage() {
-    local code=0 child
+    local code=0
+    # Before the stage starts, and for both signals: one that ended this shell alone would leave the stage running.
+    trap 'kill $! 2>/dev/null; exit 143' INT TERM
     "$PYTHON" "${@:2}" >"$logs/$1.log" &
-    child=$!
-    trap 'kill "$child" 2>/dev/null' TERM
-    wait "$child" || code=$?
+    wait $! || code=$?
     now >"$logs/$1.end"
     return "$code"
 }
