@@ -92,7 +92,7 @@ def table_2(results: dict[str, Any], models: list[Model]) -> Table:
         cell = grid[scene.key][model.key]
         if cell["note"] == "none_valid":
             return [fixed(cell["rho"], 2), DASH]
-        best = not cell["note"] and bool(np.isclose(cell["tv"], lowest[scene.key], atol=1e-12))
+        best = len(models) > 1 and not cell["note"] and bool(np.isclose(cell["tv"], lowest[scene.key], atol=1e-12))
         return [fixed(cell["rho"], 2), Entry(fixed(cell["tv"], 2) + "†" * (cell["note"] == "dagger"), bold=best)]
 
     footer: list[Sequence[Entry | str]] = []
@@ -102,7 +102,7 @@ def table_2(results: dict[str, Any], models: list[Model]) -> Table:
         row: list[Entry | str] = ["mnTV ↓"]
         for model in models:
             value = results["mntv"][model.key]
-            row += ["", Entry(fixed(value, 2), bold=value == best_mntv)]
+            row += ["", Entry(fixed(value, 2), bold=len(models) > 1 and value == best_mntv)]
         footer.append(row)
         operator = results["calibrated_operator"]
         notes.append(
@@ -129,7 +129,8 @@ def table_4(results: dict[str, Any], models: list[Model]) -> Table:
 
     def row_entries(values: dict[str, float]) -> dict[str, Entry]:
         best = min(values.values())
-        return {m: Entry(fixed(v, 2), bold=bool(np.isclose(v, best, atol=1e-12))) for m, v in values.items()}
+        several = len(values) > 1
+        return {m: Entry(fixed(v, 2), bold=several and bool(np.isclose(v, best, atol=1e-12))) for m, v in values.items()}
 
     rows = {scene: row_entries({m: cell["score"] for m, cell in row.items()}) for scene, row in grid.items()}
     footer: list[Sequence[Entry | str]] = []
