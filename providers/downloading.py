@@ -24,14 +24,16 @@ class Downloader:
 
     base_url: the provider's API. When that is on this machine, so may its videos be; otherwise they must come over
         https from one of `domains` or a host below one.
-    authorization: header for the API's own host, and for no other.
+    authorization: header for the API's own host, and for no other. client: follows no redirects by itself.
     """
 
-    def __init__(self, base_url: httpx.URL, domains: Sequence[str], authorization: str, timeout: httpx.Timeout) -> None:
+    def __init__(
+        self, base_url: httpx.URL, domains: Sequence[str], authorization: str, client: httpx.AsyncClient
+    ) -> None:
         self._base_url = base_url
         self._domains = tuple(domains)
         self._authorization = authorization
-        self._client = httpx.AsyncClient(timeout=timeout, follow_redirects=False)
+        self._client = client
 
     async def fetch(self, url: str, path: Path) -> None:
         """Write what is at `url` (https:, or a data: URL) to `path`.
@@ -59,9 +61,6 @@ class Downloader:
             # A body that is shorter than announced arrives here too.
             raise UnreachableError(f"download: {type(error).__name__}") from error
         raise DownloadError(State.NO_VIDEO, f"more than {_MAX_REDIRECTS} redirects")
-
-    async def close(self) -> None:
-        await self._client.aclose()
 
     def _checked(self, url: str) -> httpx.URL:
         target = httpx.URL(url)

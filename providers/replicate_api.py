@@ -86,9 +86,14 @@ class ReplicateProvider:
             token, base_url=str(self._base_url), timeout=_HTTP_TIMEOUT, transport=self._transport, event_hooks=hooks
         )
         self._plain = httpx.AsyncClient(
-            base_url=self._base_url, timeout=_HTTP_TIMEOUT, headers={"Authorization": authorization}, event_hooks=hooks
+            base_url=self._base_url,
+            timeout=_HTTP_TIMEOUT,
+            transport=self._transport,
+            headers={"Authorization": authorization},
+            event_hooks=hooks,
         )
-        self._downloader = Downloader(self._base_url, _OUTPUT_DOMAINS, authorization, _HTTP_TIMEOUT)
+        downloads = httpx.AsyncClient(timeout=_HTTP_TIMEOUT, transport=self._transport)
+        self._downloader = Downloader(self._base_url, _OUTPUT_DOMAINS, authorization, downloads)
         self._frames = FrameStore(self._upload)
         self._clock_offset = timedelta(0)
         self.poll_interval: float = self._client.poll_interval
@@ -168,9 +173,8 @@ class ReplicateProvider:
             await self._call(self._client.predictions.async_cancel(prediction_id))
 
     async def close(self) -> None:
+        # The one transport below all three clients; the client of the service has no close of its own.
         await self._transport.aclose()
-        await self._plain.aclose()
-        await self._downloader.close()
 
     async def _on_response(self, response: httpx.Response) -> None:
         if date := response.headers.get("Date"):

@@ -165,11 +165,9 @@ def test_other_base_urls_are_refused_by_name(url: str) -> None:
 
 def _fetch(base: str, url: str, path: Path) -> None:
     async def fetch() -> None:
-        downloader = Downloader(httpx.URL(base), ("replicate.delivery",), "Bearer secret", httpx.Timeout(5.0))
-        try:
+        async with httpx.AsyncClient(timeout=5.0) as client:
+            downloader = Downloader(httpx.URL(base), ("replicate.delivery",), "Bearer secret", client)
             await downloader.fetch(url, path)
-        finally:
-            await downloader.close()
 
     asyncio.run(fetch())
 
