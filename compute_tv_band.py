@@ -129,8 +129,8 @@ def table_4(results: dict[str, Any], models: list[Model]) -> Table:
 
     def row_entries(values: dict[str, float]) -> dict[str, Entry]:
         best = min(values.values())
-        several = len(values) > 1
-        return {m: Entry(fixed(v, 2), bold=several and bool(np.isclose(v, best, atol=1e-12))) for m, v in values.items()}
+        bold = {m: len(values) > 1 and bool(np.isclose(v, best, atol=1e-12)) for m, v in values.items()}
+        return {m: Entry(fixed(v, 2), bold=bold[m]) for m, v in values.items()}
 
     rows = {scene: row_entries({m: cell["score"] for m, cell in row.items()}) for scene, row in grid.items()}
     footer: list[Sequence[Entry | str]] = []
