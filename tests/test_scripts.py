@@ -20,7 +20,7 @@ from paths import ANALYSIS, ROOT
 # Packages of many files count file by file, as providers.engine.
 SOURCES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts): path
-    for folder in (".", "providers", "judges", "simulator", "cosmos", "report")
+    for folder in (".", "providers", "judges", "labelling", "simulator", "cosmos", "report")
     for path in sorted((ROOT / folder).glob("*.py"))
 }
 # What the README says of the floors, the highest first: title -> patterns of file names.
@@ -36,7 +36,12 @@ SPECIFICATION, STATISTICS = (
 )
 # The packages, and those that each may use. How a service's answers over HTTP are read is the same for a judge as for a
 # provider, which is why judges stand above providers.
-PACKAGES: dict[str, set[str]] = {"simulator": set(), "providers": {"simulator"}, "judges": {"providers"}}
+PACKAGES: dict[str, set[str]] = {
+    "simulator": set(),
+    "providers": {"simulator"},
+    "judges": {"providers"},
+    "labelling": {"judges"},
+}
 # The only scripts that call a service.
 ONLINE = {"generate_rollouts", "extract_bin"}
 
