@@ -10,7 +10,7 @@ import itertools
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
@@ -62,7 +62,8 @@ class ClipInfo:
     """What decoding a clip from start to end showed.
 
     frames: frames that were decoded. promised_frames: what the header says, None when it says nothing.
-    duration_s: from the first frame to the end of the last one, seconds.
+    duration_s: from the first frame to the end of the last one, seconds. still: every frame is the same picture.
+    last: the last frame.
     """
 
     width: int
@@ -71,6 +72,8 @@ class ClipInfo:
     frames: int
     promised_frames: int | None
     duration_s: float
+    still: bool
+    last: Frame = field(repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -141,7 +144,16 @@ def inspect_clip(path: Path, *, allow_blank: bool = False) -> ClipInfo:
         if still and not allow_blank:
             raise VideoError("blank", f"{path}: all {count} frames are the same picture; expected a moving one")
         fps = reader.fps
-        return ClipInfo(first.width, first.height, fps, count, reader.promised_frames, _span(first, last, count, fps))
+        return ClipInfo(
+            width=first.width,
+            height=first.height,
+            fps=fps,
+            frames=count,
+            promised_frames=reader.promised_frames,
+            duration_s=_span(first, last, count, fps),
+            still=still,
+            last=last.to_ndarray(format="rgb24"),
+        )
 
 
 def encode_png(frame: Frame) -> bytes:

@@ -9,7 +9,7 @@ import numpy as np
 
 from judges.base import Evidence
 from scenes import Evidence as EvidenceKind
-from video_io import ClipInfo, Frame, VideoError, decode, encode_png, inspect_clip, last_frame, sha256_file
+from video_io import Frame, VideoError, decode, encode_png, inspect_clip, sha256_file
 
 _CLIP = re.compile(r"seed_(0|[1-9]\d*)\.mp4")
 # A picture whose brightest and darkest samples differ by no more has nothing on it: what an encoder adds is less.
@@ -46,8 +46,10 @@ def load_evidence(clip: Path, rollout: str, kind: EvidenceKind) -> Evidence:
     one empty picture, as a safety filter delivers. A clip in which a scene stands still is evidence: the judge sees
     what the model made of it.
     """
-    info = _inspect(clip)
-    picture = encode_png(last_frame(clip).frame) if kind == "final_frame" else None
+    info = inspect_clip(clip, allow_blank=True)
+    if info.still and int(np.ptp(info.last)) <= _UNIFORM:
+        raise VideoError("blank", f"{clip}: one empty picture from start to end; expected a video of a scene")
+    picture = encode_png(info.last) if kind == "final_frame" else None
     return Evidence(kind, rollout, clip, sha256_file(clip), info.frames, info.promised_frames, picture)
 
 
@@ -57,15 +59,7 @@ def sample_frames(clip: Path, fps: float) -> list[Frame]:
     Raises VideoError.
     """
     info = inspect_clip(clip, allow_blank=True)
-    spacing = info.fps / fps
+    # A clip with fewer frames a second, or with no known rate, is shown whole.
+    spacing = max(info.fps / fps, 1.0)
     wanted = {round(i * spacing) for i in range(1 + int(info.frames / spacing))} | {info.frames - 1}
     return [frame for index, frame in enumerate(decode(clip)) if index in wanted]
-
-
-def _inspect(clip: Path) -> ClipInfo:
-    try:
-        return inspect_clip(clip)
-    except VideoError as error:
-        if error.kind != "blank" or int(np.ptp(last_frame(clip).frame)) <= _UNIFORM:
-            raise
-        return inspect_clip(clip, allow_blank=True)
