@@ -74,7 +74,7 @@ class PixelsJudge:
     async def ask(self, evidence: Evidence, question: str, scene: str) -> RawReply:
         if evidence.rollout not in self._replies:
             loop = asyncio.get_running_loop()
-            self._replies[evidence.rollout] = loop.run_in_executor(self._workers, _reply, evidence, scene)
+            self._replies[evidence.rollout] = loop.run_in_executor(self._workers, answer, evidence, scene)
         return await asyncio.shield(self._replies[evidence.rollout])
 
     async def release(self, evidence: Evidence) -> None:
@@ -84,7 +84,8 @@ class PixelsJudge:
         self._workers.shutdown()
 
 
-def _reply(evidence: Evidence, scene: str) -> RawReply:
+def answer(evidence: Evidence, scene: str) -> RawReply:
+    """The judge's reply. Raises VideoError for a video that does not decode."""
     try:
         reading = read(scene, _frames(evidence))
     except NotSimulatedError as error:

@@ -24,8 +24,8 @@ _AREA = (0.93, 1.07)
 # Faces are compared at this height, in pixels: a corner's symbol is then 17 pixels high.
 _HEIGHT = 210
 _SIZE = (round(_HEIGHT * ASPECT), _HEIGHT)
-# Rows of the upper half; the middle belongs to both.
-_HALF = slice(round(0.03 * _HEIGHT), round(0.43 * _HEIGHT))
+# Rows of the upper half, and of the lower one from below; the middle belongs to both.
+_UPPER = slice(round(0.03 * _HEIGHT), round(0.43 * _HEIGHT))
 # Correlation of a half with its face. Sharp ones reach 0.97, and smeared ones 0.6.
 _ALIKE = 0.88
 
@@ -49,24 +49,23 @@ def _read(frames: Iterator[Frame]) -> Reading:
     whole = card.area / card_area
     if not _AREA[0] < whole < _AREA[1]:
         return Reading(None, f"partially obscured: {whole:.2f} of a card can be seen")
-    picture = _upright(frame, card)
-    upper, lower = _vector(picture), _vector(picture[::-1, ::-1])
-    names, faces, backs = _faces()
-    if max(backs @ upper, backs @ lower) > max(float((faces @ half).max()) for half in (upper, lower)):
+    halves = _halves(_upright(frame, card))
+    names, faces, printed_back = _faces()
+    likeness = np.einsum("fhn,hn->fh", faces, halves)
+    if float((printed_back * halves).sum(axis=1).max()) > likeness.max():
         return Reading(None, "face down")
-    best = [int(np.argmax(faces @ half)) for half in (upper, lower)]
-    likeness = min(float(faces[k] @ half) for k, half in zip(best, (upper, lower), strict=True))
-    (rank, suit), (_, other) = (names[k] for k in best)
-    if likeness < _ALIKE:
-        return Reading(None, f"blurred or deformed: correlation {likeness:.2f} with the nearest face")
+    (rank, suit), (_, other) = (names[k] for k in likeness.argmax(axis=0))
+    worse = float(likeness.max(axis=0).min())
+    if worse < _ALIKE:
+        return Reading(None, f"blurred or deformed: correlation {worse:.2f} with the nearest face")
     if suit != other:
         return Reading(None, f"two suits: {suit} and {other}")
     outcome = SCENES["cards"].outcomes.index(suit) + 1
-    return Reading(outcome, f"{rank} of {suit}, correlation {likeness:.2f}")
+    return Reading(outcome, f"{rank} of {suit}, correlation {worse:.2f}")
 
 
 def _upright(frame: Frame, card: Part) -> Floats:
-    """The card's picture, its long axis upright, shape (_HEIGHT, width, 3). Which end is up does not matter."""
+    """The card's picture, its long axis upright, shape (_HEIGHT, width, 3)."""
     points = np.argwhere(card.mask).astype(np.float64)
     down, across = np.linalg.eigh(np.cov(points.T))[1][:, 1]
     turn = np.arctan2(-across, down) if down > 0 else np.arctan2(across, -down)
@@ -80,16 +79,16 @@ def _upright(frame: Frame, card: Part) -> Floats:
     return np.asarray(large.reduce(2), dtype=np.float32)
 
 
-def _vector(picture: Floats) -> Floats:
-    """The upper half as a vector of length 1 and mean 0: the product of two is their correlation."""
-    half = picture[_HALF, 4:-4].ravel()
-    centred = half - half.mean()
-    return np.asarray(centred / max(float(np.linalg.norm(centred)), 1e-6), np.float32)
+def _halves(picture: Floats) -> Floats:
+    """The upper and the lower half as vectors of length 1 and mean 0, shape (2, n): products are correlations."""
+    halves = np.stack([picture[_UPPER, 4:-4].ravel(), picture[::-1][_UPPER, 4:-4].ravel()])
+    halves -= halves.mean(axis=1, keepdims=True)
+    return np.asarray(halves / np.maximum(np.linalg.norm(halves, axis=1, keepdims=True), 1e-6), np.float32)
 
 
 @functools.cache
 def _faces() -> tuple[list[tuple[str, str]], Floats, Floats]:
-    """Rank and suit of each face, the vectors of all faces, shape (52, n), and the one of the back, (n,)."""
+    """Rank and suit of each face, the halves of all faces, shape (52, 2, n), and those of the back, (2, n)."""
     names = [(rank, suit) for suit in SUITS for rank in RANKS]
     return names, np.stack([_printed(face(_SIZE, *name)) for name in names]), _printed(back(_SIZE))
 
@@ -97,7 +96,7 @@ def _faces() -> tuple[list[tuple[str, str]], Floats, Floats]:
 def _printed(card: Image.Image) -> Floats:
     paper = Image.new("RGB", card.size, PAPER)
     paper.paste(card, (0, 0), card)
-    return _vector(np.asarray(paper, dtype=np.float32))
+    return _halves(np.asarray(paper, dtype=np.float32))
 
 
 READERS = {"cards": SceneReader(_still, _read)}

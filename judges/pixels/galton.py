@@ -1,0 +1,91 @@
+"""Reads both Galton boards: how many balls are on the board, and whether the one that is lies on the floor of a bin."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy as np
+
+from judges.pixels.common import (
+    Mask,
+    Reading,
+    SceneReader,
+    box_of,
+    brightest,
+    coordinates,
+    darkest,
+    parts,
+    size_of,
+)
+from simulator import Size
+from simulator.drawing import View
+from simulator.galton_drawing import (
+    BALL_RADIUS,
+    BIN_CENTRES,
+    BIN_PITCH,
+    BINS,
+    DIVIDER_WIDTH,
+    FLOOR_Y,
+    FUNNEL_BALL_Y,
+    ROW_PITCH,
+    TOP_ROW_Y,
+)
+from video_io import Frame
+
+_HALF_WIDTH = BINS / 2 * BIN_PITCH
+# A ball is at most so far from the middle of its bin: there it touches the divider.
+_SLACK = (BIN_PITCH - DIVIDER_WIDTH) / 2 - BALL_RADIUS
+# What a centre may be off as it is measured, in frame heights: a seventh of the ball's diameter. A ball that straddles
+# two bins, on a divider or in its place, is 0.025 farther from the middle than one that touches the divider.
+_OFF = 0.006
+# Parts of a disc: more of it than the first is a ball, and a whole one covers as much as the others say.
+_BALL = 0.25
+_WHOLE = (0.75, 1.15)
+# Reach of the ball and its shadow around its centre.
+_REACH = 2.2 * BALL_RADIUS
+
+
+def _green(frame: Frame) -> Mask:
+    """Green is well above red and blue, in the ball's shaded edge too; nothing else on the flat board is green."""
+    red, green, blue = np.moveaxis(frame, 2, 0)
+    return np.asarray(green > 50 + np.minimum(np.maximum(red, blue), 205))
+
+
+def _metal(frame: Frame) -> Mask:
+    """Grey, whether bright or dark: wood and brass have much less blue than red, in the shade too."""
+    return np.asarray(darkest(frame) > 0.66 * brightest(frame))
+
+
+def _still(size: Size) -> Mask:
+    """All but the funnel, the triangle of pegs and the bins, where a ball may be, and its shadow."""
+    x, y = coordinates(size)
+    # The ball is at most one half pitch farther out than the pegs of the row above it.
+    reach = np.clip((y - TOP_ROW_Y) / ROW_PITCH + 2, 0, BINS) / 2 * BIN_PITCH + _REACH
+    return np.asarray((np.abs(x) > reach) | (y < FUNNEL_BALL_Y - _REACH) | (y > FLOOR_Y - BALL_RADIUS + _REACH))
+
+
+def _read(is_ball: Callable[[Frame], Mask], frames: Iterator[Frame]) -> Reading:
+    (frame,) = frames
+    height = frame.shape[0]
+    disc = np.pi * (BALL_RADIUS * height) ** 2
+    board = box_of(size_of(frame), (-_HALF_WIDTH, FUNNEL_BALL_Y - _REACH), (_HALF_WIDTH, FLOOR_Y))
+    found = [part.filled() for part in parts(is_ball(frame[board]), _BALL * disc, board)]
+    if len(found) != 1:
+        return Reading(None, f"{len(found)} balls on the board")
+    balls = found[0].area / disc
+    if not _WHOLE[0] < balls < _WHOLE[1]:
+        return Reading(None, f"not one whole ball: {balls:.2f} balls are visible")
+    x0, y0 = View(size_of(frame)).at((0.0, FLOOR_Y - BALL_RADIUS))
+    x, above = (found[0].centre[0] - x0) / height, (y0 - found[0].centre[1]) / height
+    if above > _OFF:
+        return Reading(None, f"not settled: {above:.3f} above the floor of the bins")
+    nearest = int(np.abs(np.subtract(BIN_CENTRES, x)).argmin())
+    off = abs(x - BIN_CENTRES[nearest])
+    if off > _SLACK + _OFF:
+        return Reading(None, f"straddles two bins: {off:.3f} from the middle of bin {nearest + 1}")
+    return Reading(nearest + 1, f"on the floor of bin {nearest + 1}, {off:.3f} from its middle")
+
+
+READERS = {
+    "galton_board": SceneReader(_still, partial(_read, _green)),
+    "galton_board_real": SceneReader(_still, partial(_read, _metal)),
+}
