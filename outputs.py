@@ -35,9 +35,9 @@ class Outputs:
         self._files: dict[Path, bytes] = {}
         self._printed: list[str] = []
 
-    def results(self, value: Mapping[str, Any]) -> None:
-        """The machine-readable results, at results/{stem}.json."""
-        self._files[self.analysis / "results" / f"{self.stem}.json"] = json_text(value).encode()
+    def results(self, value: Mapping[str, Any], suffix: str = "") -> None:
+        """The machine-readable results, at results/{stem}{suffix}.json."""
+        self._files[self.analysis / "results" / f"{self.stem}{suffix}.json"] = json_text(value).encode()
 
     def table(self, table: Table, suffix: str = "") -> None:
         """One table, printed, and written at tables/{stem}{suffix}.md and .tex."""

@@ -117,6 +117,14 @@ _ALL = (
         folder="controls",
         published=False,
     ),
+    Study(
+        key="artefacts",
+        title="Simulated clips, every second one with an artefact",
+        models=("sim_calibrated",),
+        folder="artefacts",
+        overrides={"sim_calibrated": {"artefact_rate": 0.5}},
+        published=False,
+    ),
     *(_guidance(guidance) for guidance in GUIDANCES),
     *(_face(face) for face in FACES),
 )
