@@ -178,8 +178,8 @@ def _shadow(size: Size) -> Image.Image:
 
 
 @functools.cache
-def _table(size: Size) -> Frame:
-    """Felt, and the deck without its top card."""
+def table(size: Size) -> Frame:
+    """Felt, and the deck without its top card: what stands still."""
     frame = np.array(felt(size, (6, 44, 28), (36, 126, 80)), dtype=np.uint8)
     pixels = card_pixels(size)
     paper = _prepared(blank(pixels))
@@ -194,7 +194,7 @@ def _table(size: Size) -> Frame:
 
 
 def _picture(card: Card, front: Image.Image, size: Size) -> Frame:
-    frame = _table(size).copy()
+    frame = table(size).copy()
     shift = (_SHADOW_SHIFT[0] * card.z + 0.004, _SHADOW_SHIFT[1] * card.z + 0.006)
     _shade(frame, _corners(replace(card, z=0.0), size, _SHADOW_MARGIN, shift), size, _SHADOW_OPACITY)
     light = 0.82 + 0.18 * abs(np.cos(card.flip))

@@ -11,11 +11,11 @@ from judges.pixels.common import Mask, Part, Reading, SceneReader, box_of, coord
 from scenes import SCENES
 from simulator import Size
 from simulator.card_faces import ASPECT, PAPER, RANKS, SUITS, back, face
-from simulator.cards import CARD_HEIGHT, CARD_WIDTH, DECK, PLACE
+from simulator.cards import CARD_HEIGHT, CARD_WIDTH, PLACE, table
 from simulator.drawing import Floats
 from video_io import Frame
 
-# Half width and height of what the card and its shadow may cover around DECK and PLACE, in frame heights.
+# Half width and height of what the card and its shadow may cover around PLACE, in frame heights.
 _REACH = (0.29, 0.37)
 # Paper is at least so bright in red, green and blue; felt, ink and the back's print are not.
 _PAPER = 140
@@ -31,10 +31,9 @@ _ALIKE = 0.88
 
 
 def _still(size: Size) -> Mask:
-    """The felt around deck and card: what is left of the deck lies a hair lower than the whole one."""
+    """The felt and what remains of the deck."""
     x, y = coordinates(size)
-    covered = (np.abs(x - DECK[0]) < _REACH[0]) | (np.abs(x - PLACE[0]) < _REACH[0])
-    return np.asarray(~(covered & (np.abs(y - PLACE[1]) < _REACH[1])))
+    return np.asarray((np.abs(x - PLACE[0]) > _REACH[0]) | (np.abs(y - PLACE[1]) > _REACH[1]))
 
 
 def _read(frames: Iterator[Frame]) -> Reading:
@@ -99,4 +98,4 @@ def _printed(card: Image.Image) -> Floats:
     return _halves(np.asarray(paper, dtype=np.float32))
 
 
-READERS = {"cards": SceneReader(_still, _read)}
+READERS = {"cards": SceneReader(_still, _read, background=table)}

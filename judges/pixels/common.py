@@ -43,13 +43,15 @@ class Reading:
 class SceneReader:
     """How clips of one scene are read.
 
-    still: for frames of a size, the pixels (H, W) that keep what the first frame shows there in every simulated clip.
+    still: for frames of a size, the pixels (H, W) at which every simulated clip shows the same throughout its evidence.
     read: what the evidence shows, its frames being of the simulator and all of one size: the last one alone, or all of
         them in their order (`scenes.Scene.evidence`).
+    background: what the still pixels show, when that is not what the first frame does.
     """
 
     still: Callable[[Size], Mask]
     read: Callable[[Iterator[Frame]], Reading]
+    background: Callable[[Size], Frame] | None = None
 
 
 def size_of(frame: Frame) -> Size:
@@ -177,16 +179,19 @@ _building = threading.Lock()
 
 def _still(scene: str, reader: SceneReader, size: Size) -> _Still:
     with _building:  # or several threads would paint the same picture at once
-        return _painted(scene, reader.still, size)
+        return _painted(scene, reader, size)
 
 
 @functools.cache
-def _painted(scene: str, mask: Callable[[Size], Mask], size: Size) -> _Still:
+def _painted(scene: str, reader: SceneReader, size: Size) -> _Still:
     try:
-        picture = first_frame(scene, size)[::_STRIDE, ::_STRIDE].astype(np.int16)
+        background = first_frame(scene, size)
     except UserError as error:
         raise NotSimulatedError(str(error)) from error
-    weight = np.broadcast_to(mask(size), size[::-1])[::_STRIDE, ::_STRIDE].astype(np.int16)
+    if reader.background is not None:
+        background = reader.background(size)
+    picture = background[::_STRIDE, ::_STRIDE].astype(np.int16)
+    weight = np.broadcast_to(reader.still(size), size[::-1])[::_STRIDE, ::_STRIDE].astype(np.int16)
     rows, columns = (np.arange(0, n, _BLOCK) for n in weight.shape)
     counts = np.add.reduceat(np.add.reduceat(weight, rows, axis=0), columns, axis=1)
     enough = counts >= _BLOCK * _BLOCK // 4
