@@ -17,9 +17,13 @@ cd "$(dirname "$0")"
 # name | command | what it makes | options
 # (models: takes --models; alone: after all before it; show: its output is shown; study: only when named; key NAME: needs
 # that key, and further models)
+# Several commands of one stage are separated by ";".
+CONTROLS="generate_rollouts.py --study controls --provider simulator --model sim_calibrated"
+CONTROLS="$CONTROLS;extract_bin.py --study controls --judge pixels --model sim_calibrated;compute_controls.py"
 STAGES=(
     "generate_rollouts|generate_rollouts.py|videos of further models|models key REPLICATE_API_TOKEN"
     "extract_bin|extract_bin.py|outcomes of further models, read by the judge|models key GEMINI_API_KEY"
+    "controls|$CONTROLS|a calibrated control: 288 simulated clips, made, read and scored|alone"
     "config_table|make_config_table.py|Table 1: generation settings|"
     "rollouts|analyze_rollouts.py|Figures 4 and 6-12: distributions|models"
     "tv_band|compute_tv_band.py|Tables 2 and 4: scorability, TV, score, mnTV|models"
@@ -93,7 +97,7 @@ done
 if $list; then
     for stage in "${STAGES[@]}"; do
         IFS='|' read -r name command makes _ <<<"$stage"
-        printf '%-20s %-32s %s\n' "$name" "$command" "$makes"
+        printf '%-20s %-32s %s\n' "$name" "${command##*;}" "$makes"
     done
     exit 0
 fi
@@ -112,8 +116,11 @@ since() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.1f s", b - a }'; }
 
 # Why a stage is not run, or nothing.
 reason_to_skip() {
-    local name="$1" script="$2" options=" $3 " key
-    [ -f "$script" ] || { echo "there is no $script" && return; }
+    local name="$1" options=" $3 " key script scripts
+    IFS=';' read -ra scripts <<<"$2"
+    for script in "${scripts[@]}"; do
+        [ -f "${script%% *}" ] || { echo "there is no ${script%% *}" && return; }
+    done
     [[ "$skipped" != *" $name "* ]] || { echo "as asked" && return; }
     if [[ "$options" == *" study "* ]] && [ "$only" != "$name" ]; then
         echo "a study, whose results are committed (--only $name)" && return
@@ -129,11 +136,16 @@ reason_to_skip() {
 queue=() # "name|what it makes|options|pid|start" of the running stages
 
 run_stage() {
-    local code=0
+    local code=0 command commands
     # Before the stage starts, and for both signals: one that ended this shell alone would leave the stage running.
     trap 'kill $! 2>/dev/null; exit 143' INT TERM
-    "$PYTHON" "${@:2}" >"$logs/$1.log" &
-    wait $! || code=$?
+    IFS=';' read -ra commands <<<"$2"
+    for command in "${commands[@]}"; do
+        # Unquoted: a command is a script and its options, none of which holds a space.
+        "$PYTHON" $command "${@:3}" >>"$logs/$1.log" &
+        wait $! || code=$?
+        [ "$code" -eq 0 ] || break
+    done
     now >"$logs/$1.end"
     return "$code"
 }
