@@ -42,7 +42,7 @@ class Conclusion:
     def text(self) -> str:
         """For the terminal."""
         table = f"\n{markdown(self.table)}\n" if self.table else ""
-        return "\n".join([self.summary, *self.remarks, f"{table}Judge validation: {self.command}"])
+        return "\n".join([self.summary, *self.remarks, f"{table}The judge's error rates on these labels: {self.command}"])
 
 
 def conclude(state: State, study: str, labeller: str, analysis: Path, output: Path, *, force: bool) -> Conclusion:
