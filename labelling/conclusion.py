@@ -41,8 +41,10 @@ class Conclusion:
 
     def text(self) -> str:
         """For the terminal."""
-        table = f"\n{markdown(self.table)}\n" if self.table else ""
-        return "\n".join([self.summary, *self.remarks, f"{table}The judge's error rates on these labels: {self.command}"])
+        table = ["", markdown(self.table)] if self.table else []
+        return "\n".join(
+            [self.summary, *self.remarks, *table, f"The judge's error rates on these labels: {self.command}"]
+        )
 
 
 def conclude(state: State, study: str, labeller: str, analysis: Path, output: Path, *, force: bool) -> Conclusion:
