@@ -1,6 +1,8 @@
-# Sourced by run_pipeline.sh and run_tests.sh: a virtual environment that holds exactly the pinned requirements.
+# Sourced by run_pipeline.sh and run_tests.sh: a virtual environment that holds exactly the pinned requirements, and for
+# the tests a browser.
 #
 #   use_environment requirements.txt [requirements-dev.txt]
+#   use_browser
 #
 # Sets PYTHON. The environment is .venv beside this file, or the folder that VENV names. What was installed last is kept
 # beside the interpreter; as long as it equals the requirements, nothing is installed and no network is used.
@@ -31,4 +33,25 @@ use_environment() {
             cp "$root/$wanted" "$installed"
         fi
     done
+}
+
+# The pages are tested in Chromium: what is on the PATH, or else Debian's, which root may install.
+use_browser() {
+    _has_browser && return
+    if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
+        echo "installing chromium chromium-driver"
+        {
+            apt-get -qq update
+            DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends chromium chromium-driver
+        } >/dev/null 2>&1 || true
+        _has_browser && return
+    fi
+    echo "${0##*/}: no browser for the tests of the pages; expected chromium and chromedriver on the PATH" \
+        "(Debian: apt-get install chromium chromium-driver)" >&2
+    return 2
+}
+
+_has_browser() {
+    command -v chromedriver >/dev/null &&
+        { command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null
 }

@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import cli
-import records
 from outputs import Outputs
 from paths import ROLLOUTS
 from report import inputs, page, votes
@@ -30,7 +29,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = options.parse_args(argv)
     outputs = Outputs(args.analysis, __file__)
     results = inputs.read(args.analysis)
-    cells = records.read_study(args.analysis, "main", models=results.keys)
     replies = judge_replies(args.analysis, results.keys)
     frames: page.Extras = {}
     if args.thumbnails:
@@ -38,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         from report.thumbnails import final_frames
 
         frames = final_frames(args.rollouts, results.keys)
-    outputs.document("report.html", page.render(results, cells, args.analysis, replies, frames))
+    outputs.document("report.html", page.render(results, args.analysis, replies, frames))
     outputs.finish()
     return 0
 

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Lint, types and tests. Makes its own environment the first time; needs no key and no network after that.
+# Lint, types and tests. Makes its own environment the first time, and installs a browser where there is none and it may;
+# needs no key and no network after that.
 #
 #   ./run_tests.sh [pytest arguments]
 set -euo pipefail
 cd "$(dirname "$0")"
 source ./environment.sh
 use_environment requirements.txt requirements-dev.txt
+use_browser
 "$PYTHON" -m ruff check .
 "$PYTHON" -m ruff format --check .
 "$PYTHON" -m mypy

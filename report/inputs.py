@@ -1,4 +1,4 @@
-"""What the page is made from: the results of the other stages, read once and checked against each other."""
+"""What the page is made from: the results of the other stages, checked against each other, and the outcomes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from errors import UserError
-from files import read_json
 from models import PUBLISHED, Model, resolve
-from outputs import read_results
+from outputs import read_results, stem_of
+from records import Cell, read_study
 from scenes import SCENES
 
 # Field -> the script whose results it holds.
@@ -29,25 +29,35 @@ SOURCES = {
 }
 # Those with a value for each scene and model.
 BY_CELL = ("tv", "chi2", "intervals", "sequential", "distributions")
-CONTROLS = "controls.json"
+CONTROLS = "compute_controls.py"
 
 
 @dataclass(frozen=True)
 class Control:
     """A simulated model with known odds: its mnTV, what theory expects of it, and the central band of that."""
 
-    key: str
+    name: str
     mntv: float
+    scorability: float
     expected: float
     low: float
     high: float
 
+    @property
+    def inside(self) -> bool:
+        """Whether it lies in the band, up to the rounding of a band of one point."""
+        return self.low - 1e-4 <= self.mntv <= self.high + 1e-4
+
 
 @dataclass(frozen=True)
 class Results:
-    """The parsed results of each stage, and the models that they cover, in display order."""
+    """The parsed results of each stage, the models that they cover, in display order, and the outcomes behind them.
+
+    outcomes: of the main study, by (scene, model). controls: empty where they have not been run.
+    """
 
     models: tuple[Model, ...]
+    outcomes: Mapping[tuple[str, str], Cell]
     controls: tuple[Control, ...]
     tv: Mapping[str, Any]
     chi2: Mapping[str, Any]
@@ -77,7 +87,8 @@ class Results:
 
 
 def read(analysis: Path) -> Results:
-    """All results in analysis/results. Raises UserError when some are missing or come from runs over other models."""
+    """All results in analysis/results, and the outcomes in analysis/. Raises UserError when some are missing, or when
+    the results come from runs over different models."""
     found = {field: read_results(analysis, script) for field, script in SOURCES.items()}
     covered = {field: list(next(iter(found[field]["cells"].values()))) for field in BY_CELL}
     # In display order; JSON sorts its keys.
@@ -91,19 +102,14 @@ def read(analysis: Path) -> Results:
                 f"{analysis / 'results'}: {what} is in the results of {SOURCES[field]} or of {SOURCES['tv']}, but not "
                 "in both; expected results of one run over all scenes and the same models"
             )
-    return Results(models=tuple(resolve(models)), controls=_controls(analysis), **found)
+    outcomes = read_study(analysis, "main", models=models)
+    return Results(models=tuple(resolve(models)), outcomes=outcomes, controls=_controls(analysis), **found)
 
 
 def _controls(analysis: Path) -> tuple[Control, ...]:
-    """results/controls.json, if it is there: {"models": {key: {"mntv", "expected", "low", "high"}}}."""
-    path = analysis / "results" / CONTROLS
-    if not path.exists():
+    """The controls, where they have been run: the pipeline can do without them."""
+    if not (analysis / "results" / f"{stem_of(CONTROLS)}.json").exists():
         return ()
-    expected = "the results of the controls: models with mntv, expected, low and high each"
-    try:
-        rows = read_json(path, expected)["models"].items()
-        return tuple(
-            Control(key, *(float(row[name]) for name in ("mntv", "expected", "low", "high"))) for key, row in rows
-        )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise UserError(f"{path}: {error!r}; expected {expected}") from error
+    names = ("mntv", "scorability", "expected", "low", "high")
+    controls = read_results(analysis, CONTROLS)["controls"]
+    return tuple(Control(resolve([key])[0].name, *(row[name] for name in names)) for key, row in controls.items())

@@ -14,7 +14,6 @@ from markupsafe import Markup
 from constants import ALPHA, INTERVAL_LEVEL, N_ROLLOUTS
 from files import SIGNIFICANT_DIGITS
 from models import PUBLISHED
-from records import Cell
 from report import ablations, board, checks, plots, provenance, words
 from report.cells import HEAT_BOUNDS, VERDICTS, cell_record
 from report.downloads import cells_table, leaderboard_table, pairs_table, scene_differences_table
@@ -31,14 +30,12 @@ SCRIPTS = ("build.js", "csv.js", "theme.js", "filter.js", "sort.js", "keys.js", 
 Extras = Mapping[tuple[str, str], Any]
 
 
-def render(
-    results: Results, cells: Mapping[tuple[str, str], Cell], analysis: Path, votes: Extras, frames: Extras
-) -> str:
-    """The whole page. `cells` are the outcomes of the main study, votes and frames what is on disk of each."""
+def render(results: Results, analysis: Path, votes: Extras, frames: Extras) -> str:
+    """The whole page. votes: what judges' logs say of each cell; frames: its final frames; both as far as there are."""
     rows = board.rows(results)
-    records = {key: cell_record(results, cell) for key, cell in cells.items()}
+    records = {key: cell_record(results, cell) for key, cell in results.outcomes.items()}
     pairs = board.pairs(results)
-    judges, settings = provenance.judges(results, list(cells.values())), provenance.settings(results)
+    judges, settings = provenance.judges(results), provenance.settings(results)
     check_sections = [checks.missing_outcomes(results), checks.power(results), checks.judge_validation(results)]
     ablation_sections = [
         f(results) for f in (ablations.resolution, ablations.duration, ablations.guidance, ablations.faces)

@@ -11,7 +11,6 @@ from errors import UserError
 from models import PUBLISHED
 from paths import ROOT
 from protocol import digest
-from records import Cell
 from report.datatable import DataTable, Field
 from report.inputs import Results
 from scenes import SCENES
@@ -60,17 +59,19 @@ def _files(analysis: Path, studies: Sequence[str], models: Sequence[str]) -> Ite
                     yield path
 
 
-def judges(results: Results, cells: Sequence[Cell]) -> DataTable:
+def judges(results: Results) -> DataTable:
     """Who read each model's outcomes, and the protocol digests that its files carry."""
     rows = []
     for model in results.models:
-        records = [cell.protocol for cell in cells if cell.model == model.key and cell.protocol]
+        found = [results.outcomes[scene, model.key].protocol for scene in SCENES]
+        records = [record for record in found if record]
         if not records:
             who = PUBLISHED_JUDGE if model.key in PUBLISHED else "not recorded in the outcome files"
             rows.append([model.name, who, "—", "none recorded"])
             continue
         who = "; ".join(sorted({f"{r.get('judge_model', '?')}, {r.get('votes', '?')} votes" for r in records}))
-        versions = "; ".join(sorted({str(v) for r in records for v in r.get("judge_versions", [])}))
+        answered = [r.get("judge_versions") for r in records]
+        versions = "; ".join(sorted({str(v) for names in answered if isinstance(names, list) for v in names}))
         digests = sorted({str(r.get("digest", "?"))[:12] for r in records})
         rows.append([model.name, who, versions or "—", ", ".join(digests)])
     fields = [

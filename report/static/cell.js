@@ -145,7 +145,7 @@ function replies(reading) {
   const rows = reading.rollouts.map((rollout) =>
     element("tr", {},
       element("th", { scope: "row" }, String(rollout.seed)),
-      element("td", {}, rollout.replies.map((reply) => element("span", { class: "vote" }, reply.said))),
+      element("td", {}, rollout.replies.flatMap((reply) => [element("span", { class: "vote" }, reply.said), " "])),
       element("td", { class: "num" }, rollout.entropy === null ? "—" : number(rollout.entropy)),
       element("td", {}, element("details", {}, element("summary", {}, "as it replied"), rollout.replies.map(reply)))),
   );

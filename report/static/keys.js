@@ -5,7 +5,13 @@ for (const group of document.querySelectorAll("[data-keys]")) {
   const give = (link) => {
     for (const each of group.querySelectorAll("a")) each.setAttribute("tabindex", each === link ? "0" : "-1");
   };
-  if (links().length) give(links()[0]);
+  const settle = () => {
+    const held = links().find((link) => link.getAttribute("tabindex") === "0");
+    if (!held && links().length) give(links()[0]);
+  };
+  settle();
+  // The link that has the group's stop may have been filtered out.
+  filter.addEventListener("change", settle);
   group.addEventListener("focusin", (event) => {
     const link = event.target.closest("a");
     if (link) give(link);
