@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from outputs import stem_of
 from paths import ROOT
 from records import read_study
 from scenes import SCENES
@@ -60,8 +61,9 @@ STAGES = [
         re.MULTILINE,
     )
 ]
-# Committed results that a run of the whole pipeline does not make anew begin with one of these.
-STUDIED = tuple(stage.name for stage in STAGES if "study" in stage.options)
+# Studies run only when they are named; what they wrote begins with one of these stems.
+STUDIES = [stage for stage in STAGES if "study" in stage.options]
+STUDIED = tuple(stem_of(stage.script) for stage in STUDIES)
 
 
 def script(name: str) -> ModuleType:

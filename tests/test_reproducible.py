@@ -3,6 +3,7 @@ bytes from the same numbers."""
 
 import json
 import math
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -41,6 +42,11 @@ def differences(found: Any, committed: Any, tolerance: float, where: str = "") -
         yield f"{where}: {found} now, {committed} committed"
 
 
+def without_the_chaotic(page: str) -> str:
+    """RESULTS.md without its section on the pendulum; another text as it is."""
+    return re.sub(r"^## The pendulum's reference$.*?(?=^## )", "", page, flags=re.DOTALL | re.MULTILINE)
+
+
 def test_a_difference_is_found_wherever_it_is() -> None:
     committed = {"a": [1, {"b": 0.5}], "c": None, "d": "x"}
     for found, difference in (
@@ -73,7 +79,8 @@ def test_committed_tables_are_recomputed(first_run: Result, clone: Path) -> None
     texts = [path for path in ANALYSIS.rglob("*") if path.suffix in (".md", ".tex") and CHAOTIC not in path.name]
     assert len(texts) > 20
     for path in texts:
-        assert (clone / "analysis" / path.relative_to(ANALYSIS)).read_text() == path.read_text(), path.name
+        found = (clone / "analysis" / path.relative_to(ANALYSIS)).read_text()
+        assert without_the_chaotic(found) == without_the_chaotic(path.read_text()), path.name
 
 
 def test_every_figure_has_both_formats() -> None:
