@@ -67,7 +67,7 @@ def extract(scenes: list[str], clip: bytes, size: int, latency: tuple[float, flo
         (Path(folder) / "analysis").mkdir()
         where = ["--rollouts", f"{folder}/rollouts", "--analysis", f"{folder}/analysis"]
         environment = {**os.environ, "GEMINI_API_KEY": KEY, "GOOGLE_GEMINI_BASE_URL": service.url}
-        command = [sys.executable, ROOT / "extract_bin.py", "--model", "bench", "--scene", *scenes, *where]
+        command = [sys.executable, str(ROOT / "extract_bin.py"), "--model", "bench", "--scene", *scenes, *where]
         completed = subprocess.run(
             [sys.executable, "-c", _MEASURE, *command], env=environment, capture_output=True, text=True, check=True
         )

@@ -9,7 +9,6 @@ import sys
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,10 +19,6 @@ from scenes import SCENES
 from studies import STUDIES
 from tests.services.clips import blank_clip, moving_clip
 from tests.services.gemini_server import Answer, GeminiService, Query, google_error, rate_limited, seen
-from tests.services.openai_server import MODEL as OPENAI_MODEL
-from tests.services.openai_server import Answer as OpenAIAnswer
-from tests.services.openai_server import OpenAIService
-from tests.services.openai_server import seen as openai_seen
 from tests.services.reading_room import SCENE, STUDY, ReadingRoom, reading_room
 
 GENERATE = ":generateContent"
@@ -392,65 +387,6 @@ def test_an_ablation_has_its_own_folders_and_names(tmp_path: Path) -> None:
         assert (room.analysis / "seedance720" / "dice_seedance_bins.json").exists()
         assert (room.analysis / "vlm_logs" / "seedance720" / "dice_seedance.gemini.jsonl").exists()
         assert room.bins("seedance720", "dice", "seedance") == room.truth("seedance720", "dice", "seedance")
-
-
-def _rejudge(room: ReadingRoom, service: OpenAIService, *arguments: str) -> Any:
-    openai = ["--judge", "openai", "--base-url", f"{service.url}/v1", "--judge-model", OPENAI_MODEL]
-    return room.run(*openai, "--rejudge", *arguments)
-
-
-def test_rejudging_compares_two_judges_and_leaves_the_outcomes_alone(tmp_path: Path) -> None:
-    with reading_room(tmp_path) as room, OpenAIService() as service:
-        room.put_clips()
-        room.run()
-        before = room.outcome_file().read_bytes()
-        ran = _rejudge(room, service)
-        assert ran.code == 0
-        assert room.outcome_file().read_bytes() == before
-        assert len(room.log(judge="openai-test-model")) == 3 * N
-        results = json.loads((room.analysis / "results" / "extract_bin.json").read_text(encoding="utf-8"))
-        assert results["judges"] == ["openai-test-model", "gemini"]
-        assert results["rows"]["dice"]["agree"] == results["rows"]["total"]["agree"] == N
-        assert results["rows"]["dice"]["kappa"] == 1.0
-        assert results["rows"]["dice"]["kappa_interval"]["low"] < 1.0
-        assert (room.analysis / "tables" / "extract_bin.md").exists()
-        assert "| Dice" in ran.out
-
-
-def test_rejudging_counts_disagreements_over_the_same_clips_alone(tmp_path: Path) -> None:
-    with reading_room(tmp_path) as room:
-        room.put_clips()
-        room.run()
-        room.clip(4).write_bytes(moving_clip(200))
-        other = room.shown(0)
-
-        def answer(query: Any) -> OpenAIAnswer:
-            right = openai_seen(query)
-            wrong = OpenAIAnswer("null" if right.content != "null" else "1")
-            return wrong if query.pictures == (other,) else right
-
-        with OpenAIService(answer) as service:
-            ran = _rejudge(room, service)
-        assert ran.code == 0
-        results = json.loads((room.analysis / "results" / "extract_bin.json").read_text(encoding="utf-8"))
-        assert (results["rows"]["dice"]["n"], results["rows"]["dice"]["agree"]) == (4, 3)
-
-
-def test_rejudging_without_votes_of_the_other_judge_says_so(tmp_path: Path) -> None:
-    with reading_room(tmp_path) as room, OpenAIService() as service:
-        room.put_clips()
-        ran = _rejudge(room, service)
-        assert ran.code == 2
-        assert "--against gemini: no votes of it about these clips" in ran.err
-
-
-def test_a_local_judge_can_read_a_study_on_its_own(tmp_path: Path) -> None:
-    with reading_room(tmp_path) as room, OpenAIService() as service:
-        room.put_clips()
-        openai = ["--judge", "openai", "--base-url", f"{service.url}/v1", "--judge-model", OPENAI_MODEL]
-        assert room.run(*openai).code == 0
-        assert room.bins() == room.truth()
-        assert room.outcomes()["protocol"]["judge"] == "openai-test-model"
 
 
 def _start(room: ReadingRoom, *arguments: str, study: str = STUDY, scene: str = SCENE) -> "subprocess.Popen[str]":
