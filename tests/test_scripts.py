@@ -17,11 +17,11 @@ import cli
 from common import ANALYSES, SCRIPTS, is_script, script, selections, snapshot
 from paths import ANALYSIS, ROOT
 
+FOLDERS = ["providers", "judges", "simulator", "labelling", "report", "cosmos"]
 # Packages of many files count file by file, as providers.engine.
 SOURCES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts): path
-    for folder in (".", "providers", "judges", "labelling", "simulator", "cosmos", "report")
-    for path in sorted((ROOT / folder).glob("*.py"))
+    for path in sorted([*ROOT.glob("*.py"), *(p for name in FOLDERS for p in (ROOT / name).rglob("*.py"))])
 }
 # What the README says of the floors, the highest first: title -> patterns of file names.
 FLOORS = {
@@ -34,12 +34,11 @@ SPECIFICATION, STATISTICS = (
     next((patterns for title, patterns in FLOORS.items() if title.startswith(start)), [])
     for start in ("specification", "statistics")
 )
-# The packages, and those that each may use. How a service's answers over HTTP are read is the same for a judge as for a
-# provider, which is why judges stand above providers.
+# The packages, and those that each may use.
 PACKAGES: dict[str, set[str]] = {
     "simulator": set(),
     "providers": {"simulator"},
-    "judges": {"providers"},
+    "judges": {"simulator"},
     "labelling": {"judges"},
 }
 # The only scripts that call a service.
@@ -57,6 +56,7 @@ def imports(name: str) -> frozenset[str]:
             package = name.rpartition(".")[0] if node.level else ""
             module = ".".join(part for part in (package, node.module) if part)
             found |= {module, *(f"{module}.{alias.name}" for alias in node.names)}
+    found |= {f"{module}.__init__" for module in found}
     return frozenset(found & SOURCES.keys())
 
 
@@ -165,9 +165,9 @@ def test_the_statistics_know_numbers_only(pattern: str) -> None:
 def test_a_package_knows_no_script_and_only_the_packages_below_it(package: str, may_use: set[str]) -> None:
     for name in SOURCES:
         if name.startswith(f"{package}."):
-            used = reachable(name)
-            assert {module.partition(".")[0] for module in used if "." in module} <= {package, *may_use}, name
-            assert not used & {"cli", "outputs", "figures", *SCRIPTS}, name
+            folders = {used.partition(".")[0] for used in imports(name)} & {*FOLDERS}
+            assert folders <= {package, *may_use}, name
+            assert not reachable(name) & {"cli", "outputs", "figures", *SCRIPTS}, name
 
 
 def test_outcome_files_are_opened_by_records_only() -> None:
