@@ -55,8 +55,9 @@ def imports(name: str) -> frozenset[str]:
         elif isinstance(node, ast.ImportFrom):
             package = name.rpartition(".")[0] if node.level else ""
             module = ".".join(part for part in (package, node.module) if part)
-            found |= {module, *(f"{module}.{alias.name}" for alias in node.names)}
-    found |= {f"{module}.__init__" for module in found}
+            names = {f"{module}.{alias.name}" for alias in node.names}
+            # What is no file of a package is a name in its __init__.
+            found |= names | ({module, f"{module}.__init__"} if names - SOURCES.keys() else set())
     return frozenset(found & SOURCES.keys())
 
 
