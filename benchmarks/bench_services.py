@@ -1,11 +1,11 @@
-"""Makespan, uploads and memory of generation and extraction against the loopback services, hours scaled to seconds.
+"""Makespan, uploads and memory of generation against Replicate on loopback, hours scaled to minutes.
 
     python benchmarks/bench_services.py
 
 Writes benchmarks/bench_services.json. A ratio is the makespan of the whole command, from its start to its end, over the
 bound that no scheduler can beat: total service time / concurrency, or the number of calls / the rate, whichever is
 larger. Latencies are those of the real services divided by SCALE. Run it on an otherwise idle machine: client and
-services share it.
+services share it. Extraction has bench_extraction.py.
 """
 
 import json
@@ -29,7 +29,7 @@ from tests.services.base import LoopbackService
 from tests.services.clips import moving_clip
 from tests.services.replicate_server import TOKEN, Outcome, ReplicateService
 
-SCALE = 60
+SCALE = 30
 ROLLOUTS = 288
 # A hosted video model takes one to two and a half minutes.
 VIDEO_LATENCY_S = (60 / SCALE, 150 / SCALE)
@@ -37,7 +37,7 @@ VIDEO_LATENCY_S = (60 / SCALE, 150 / SCALE)
 POLL_INTERVAL_S = 0.05
 GENERATION_CONCURRENCY = 16
 # Creates a minute under a rate that binds, ours or the service's.
-BINDING_RATE = 300
+BINDING_RATE = 240
 # Clips of five seconds at 720p, for the peak of memory.
 LARGE_CLIP = (1280, 720, 120)
 LARGE_CLIPS = 32
