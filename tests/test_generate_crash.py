@@ -69,7 +69,7 @@ def test_after_25_kills_every_rollout_is_there_and_paid_once(tmp_path: Path) -> 
             place.service.fail("POST", "/predictions", Fault(NO_ANSWER, after=True), Fault(NO_ANSWER))
             place.service.fail("GET", "/delivery/", NO_ANSWER, Response(200, moving_clip(), cut_at=300))
         arguments = place.arguments("--count", "16", "--concurrency", "6", model="wan seedance", scene="ball dice")
-        environment = {**os.environ, **place.environment, "REPLICATE_POLL_INTERVAL": "0.005"}
+        environment = {**os.environ, **place.environment}
         with subprocess.Popen(
             [sys.executable, "-c", FORKS, str(ROOT), *arguments],
             env=environment,

@@ -16,8 +16,8 @@ from providers.history import History, Rollout
 from scenes import SCENES
 from tests.services.replicate_server import TOKEN, ReplicateService
 
-# Every wait of the engine is a multiple of it: a test takes a fiftieth of the usual time.
-POLL_INTERVAL_S = 0.01
+# Every wait of the engine is a multiple of it: a test takes a hundredth of the usual time.
+POLL_INTERVAL_S = 0.005
 
 
 @dataclass(frozen=True)
