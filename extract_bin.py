@@ -2,6 +2,7 @@
 
     python extract_bin.py --study main --scene all --model wan --judge gemini --votes 3
     python extract_bin.py --model wan --judge openai --base-url http://127.0.0.1:11434/v1 --judge-model qwen2.5vl:7b
+    python extract_bin.py --model sim_calibrated --judge pixels                          # simulated clips only, free
     python extract_bin.py --model wan --judge openai ... --rejudge --against gemini      # do two judges agree?
 
 Input: rollouts/<study>/<scene>/<model>/seed_<i>.mp4, whoever put them there (a model needs no entry in models.py), and
