@@ -14,12 +14,11 @@ from selenium.webdriver.common.keys import Keys
 import records
 from browser.driving import Page
 from common import write_model
+from label_client import CLIP, put_clips
 from labelling.session import LOG_FILE
 from models import MODELS
 from paths import ROOT
-from services.clips import moving_clip
 
-CLIP = moving_clip()
 SCENES = ("ball", "cards", "lottery")  # a video, pictures with few outcomes, pictures with more than nine
 MODEL_KEYS = ("wan", "mine")
 PER_SCENE = 2
@@ -36,10 +35,7 @@ class Labelling:
         self.output = self.analysis / "labels" / "main_anna.json"
         for scene in SCENES:
             for model in MODEL_KEYS:
-                cell = self.rollouts / "main" / scene / model
-                cell.mkdir(parents=True)
-                for seed in range(2):
-                    (cell / f"seed_{seed}.mp4").write_bytes(CLIP)
+                put_clips(self.rollouts, scene, model, range(2))
         self.analysis.mkdir()
 
     @property
