@@ -14,6 +14,8 @@ from stats_utils import Interval
 
 # Scenes named in a model's row as those that cost it most.
 _WORST = 3
+# Pairs named in the head of the page; more of them nobody reads.
+_MOST_PAIRS = 6
 
 
 def rows(results: Results) -> list[dict[str, Any]]:
@@ -87,7 +89,7 @@ def findings(results: Results, board: Sequence[dict[str, Any]]) -> list[tuple[st
     return [
         ("Which model is best, and how sure is that?", _best(results, board)),
         ("How calibrated is it?", _calibration(results, board)),
-        ("Who is not told apart?", results.intervals["not_told_apart"]),
+        ("Who is not told apart?", _together(results)),
     ]
 
 
@@ -115,18 +117,12 @@ def _best(results: Results, board: Sequence[dict[str, Any]]) -> str:
 def _calibration(results: Results, board: Sequence[dict[str, Any]]) -> str:
     """How far from calibrated the best one is, and how many cells of all models differ from their reference."""
     zero, best = results.tv["calibrated_operator"], board[0]
+    low = best["corrected"]["low"]
+    far = "far from it" if low is not None and low > zero["high"] else "near it"
     families = results.chi2["families"]
-    parts = []
-    for members in families:
-        who = "of the published models" if len(members["models"]) > 1 else f"of {results.name(members['models'][0])}"
-        if not members["n_tests"]:
-            parts.append(f"no cell {who} can be tested")
-            continue
-        chi2, tv = (members["tests"][name]["significant"] for name in ("chi2_exact", "tv_exact"))
-        parts.append(f"{max(chi2, tv)} of {members['n_tests']} tested cells {who} (exact {_by(chi2, tv)})")
-    far = (
-        "far from it" if best["corrected"]["low"] is not None and best["corrected"]["low"] > zero["high"] else "near it"
-    )
+    published = [f for f in families if len(f["models"]) > 1]
+    further = [f for f in families if len(f["models"]) == 1]
+    parts = [_differing(group, who) for group, who in ((published, "published"), (further, "additional")) if group]
     return (
         f"A calibrated model scores 0 (95 % of such runs lie in {interval(zero['low'], zero['high'])}); the best one "
         f"is {far}. Outcomes differ from their reference, after correction at {ALPHA}, in {listed(parts)}. "
@@ -134,8 +130,22 @@ def _calibration(results: Results, board: Sequence[dict[str, Any]]) -> str:
     )
 
 
-def _by(chi2: int, tv: int) -> str:
-    if chi2 == tv:
-        return "χ² and exact TV alike"
-    more, fewer = ("χ²", "TV") if chi2 > tv else ("TV", "χ²")
-    return f"{more}; {min(chi2, tv)} by exact {fewer}"
+def _differing(families: Sequence[dict[str, Any]], who: str) -> str:
+    """How many cells of these families differ, by each exact test."""
+    tested = sum(f["n_tests"] for f in families)
+    chi2, tv = (
+        sum(f["tests"][name]["significant"] for f in families if f["tests"]) for name in ("chi2_exact", "tv_exact")
+    )
+    return f"{chi2} (exact χ²) or {tv} (exact TV) of {tested} tested cells of the {who} models"
+
+
+def _together(results: Results) -> str:
+    """Which pairs of models are not told apart; of many pairs only how many."""
+    pairs = results.intervals["pairs"]
+    unsure = [p for p in pairs if p["corrected"]["low"] is None or p["corrected"]["low"] <= 0 <= p["corrected"]["high"]]
+    if len(unsure) <= _MOST_PAIRS:
+        return str(results.intervals["not_told_apart"])
+    return (
+        f"{len(unsure)} of {len(pairs)} pairs of models are not told apart, as the interval of their difference "
+        "contains 0. The comparison below shows any two of them."
+    )
