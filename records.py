@@ -7,7 +7,7 @@ were made; the published ones have none.
 """
 
 import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -68,8 +68,32 @@ class HumanLabel:
 
 def read_cell(analysis: Path, study: Study, scene: str, model: str) -> Cell:
     """Read and check one cell. Raises UserError naming the file, what was found and what was expected."""
+    return _read_cell(analysis, study, scene, model, _absent_reasons(analysis))
+
+
+def read_study(
+    analysis: Path, study: str, scenes: Sequence[str] | None = None, models: Sequence[str] | None = None
+) -> dict[tuple[str, str], Cell]:
+    """All cells of a study (or of the given scenes and models), keyed by (scene, model), in the order given.
+
+    A cell that is neither there nor recorded as absent is an error, so that nothing is averaged over fewer scenes.
+    Raises ValueError for no scenes or no models: None stands for all of them, an empty selection for a mistake.
+    """
+    spec = STUDIES[study]
+    scenes = spec.scenes if scenes is None else tuple(scenes)
+    models = spec.models if models is None else tuple(models)
+    if not scenes or not models:
+        raise ValueError(f"scenes {scenes}, models {models}; expected at least one of each")
+    _check_folder(analysis / spec.folder)
+    reasons = _absent_reasons(analysis)
+    return {(scene, model): _read_cell(analysis, spec, scene, model, reasons) for scene in scenes for model in models}
+
+
+def _read_cell(
+    analysis: Path, study: Study, scene: str, model: str, absent_reasons: Mapping[tuple[str, str, str], str]
+) -> Cell:
     path = analysis / study.bins_file(scene, model)
-    reason = _absent_reasons(analysis).get((study.key, scene, model))
+    reason = absent_reasons.get((study.key, scene, model))
     if reason is not None:
         if path.exists():
             raise UserError(
@@ -86,25 +110,6 @@ def read_cell(analysis: Path, study: Study, scene: str, model: str) -> Cell:
     if not isinstance(protocol, dict):
         raise UserError(f"{path}: protocol is {protocol!r}; expected an object")
     return Cell(study.key, scene, model, _check_rollouts(path, data["rollouts"], k, study.n), protocol=protocol)
-
-
-def read_study(
-    analysis: Path,
-    study: str,
-    scenes: Iterable[str] | None = None,
-    models: Iterable[str] | None = None,
-) -> dict[tuple[str, str], Cell]:
-    """All cells of a study (or of the given scenes and models), keyed by (scene, model), in display order.
-
-    A cell that is neither there nor recorded as absent is an error, so that nothing is averaged over fewer scenes.
-    """
-    spec = STUDIES[study]
-    _check_folder(analysis / spec.folder)
-    return {
-        (scene, model): read_cell(analysis, spec, scene, model)
-        for scene in (scenes or spec.scenes)
-        for model in (models or spec.models)
-    }
 
 
 def write_cell(analysis: Path, cell: Cell, *, force: bool = False) -> Path:

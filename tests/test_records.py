@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import records
 from common import outcome_file
 from errors import UserError
+from files import read_json
 from paths import ANALYSIS, PAPER
 from records import Cell, check_strays, read_cell, read_study, write_cell
 from scenes import SCENES
@@ -162,6 +163,26 @@ def test_a_selection_reads_no_other_file(analysis: Path) -> None:
         if path.name != "dice_wan_bins.json":
             path.write_text("broken")
     assert list(read_study(analysis, "main", ["dice"], ["wan"])) == [("dice", "wan")]
+
+
+def test_a_selection_is_what_was_asked_for_and_none_of_it_is_a_mistake() -> None:
+    once = read_study(ANALYSIS, "main", iter(["dice", "cards"]), iter(["wan", "veo31"]))  # type: ignore[arg-type]
+    assert list(once) == [(scene, model) for scene in ("dice", "cards") for model in ("wan", "veo31")]
+    for selection in ({"scenes": []}, {"models": []}, {"models": ()}):
+        with pytest.raises(ValueError, match="expected at least one of each"):
+            read_study(ANALYSIS, "main", **selection)
+
+
+def test_the_list_of_absent_cells_is_read_once_a_study(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def counting(path: Path, expected: str) -> Any:
+        read.append(path.name)
+        return read_json(path, expected)
+
+    monkeypatch.setattr(records, "read_json", counting)
+    read_study(ANALYSIS, "dur5s")
+    assert read.count("absent_cells.json") == 1 and len(read) == 27
 
 
 @pytest.mark.parametrize(
