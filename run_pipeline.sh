@@ -25,7 +25,7 @@ STAGES=(
     "extract_bin|extract_bin.py|outcomes of further models, read by the judge|models key GEMINI_API_KEY"
     "controls|$CONTROLS|a calibrated control: 288 simulated clips, made, read and scored|alone"
     "config_table|make_config_table.py|Table 1: generation settings|"
-    "rollouts|analyze_rollouts.py|Figures 4 and 6-12: distributions|models"
+    "analyze_rollouts|analyze_rollouts.py|Figures 4 and 6-12: distributions|models"
     "tv_band|compute_tv_band.py|Tables 2 and 4: scorability, TV, score, mnTV|models"
     "mntv_ci|compute_mntv_ci.py|intervals on mnTV, paired differences|models"
     "chi2|compute_chi2.py|Tables 3 and 6: tests, published and exact|models"
@@ -34,13 +34,13 @@ STAGES=(
     "power_chi2|power_chi2.py|Table 5 and Figure 13: detectability|"
     "validate_extraction|validate_extraction.py|Table 8: the judge against hand labels|"
     "seedance_ablation|make_seedance_ablation.py|Table 9: resolution|"
-    "dur5s|recompute_dur5s.py|Table 10: duration|"
-    "dice_ablations|make_dice_ablation_figures.py|Tables 11 and 12, Figures 14 and 15|"
+    "recompute_dur5s|recompute_dur5s.py|Table 10: duration|"
+    "dice_ablation_figures|make_dice_ablation_figures.py|Tables 11 and 12, Figures 14 and 15|"
     "scatter_grid|make_scatter_grid.py|Figure 5: scorability against TV|models"
     "rollout_examples|make_rollout_examples.py|Figure 3: frame strips|"
-    "pendulum|verify_pendulum_v3.py|the pendulum's reference, by integration|"
-    "interval_coverage|study_interval_coverage.py|coverage of the intervals|study"
-    "control_laws|study_controls.py|the simulated laws against theory|study"
+    "verify_pendulum_v3|verify_pendulum_v3.py|the pendulum's reference, by integration|"
+    "study_interval_coverage|study_interval_coverage.py|coverage of the intervals|study"
+    "study_controls|study_controls.py|the simulated laws against theory|study"
     "compare_with_paper|compare_with_paper.py|every published figure against the recomputed one|alone show"
     "results|make_results.py|analysis/RESULTS.md|models alone show"
     "report|make_report.py|analysis/report.html|alone"
@@ -97,7 +97,7 @@ done
 if $list; then
     for stage in "${STAGES[@]}"; do
         IFS='|' read -r name command makes _ <<<"$stage"
-        printf '%-20s %-32s %s\n' "$name" "${command##*;}" "$makes"
+        printf '%-24s %-32s %s\n' "$name" "${command##*;}" "$makes"
     done
     exit 0
 fi
@@ -160,7 +160,7 @@ report_first() {
         echo "run_pipeline.sh: stage $name failed (exit $code)" >&2
         exit "$code"
     fi
-    printf '%-20s %-62s %s\n' "$name" "$makes" "$(since "$begun" "$(cat "$logs/$name.end")")"
+    printf '%-24s %-62s %s\n' "$name" "$makes" "$(since "$begun" "$(cat "$logs/$name.end")")"
     [[ " $options " != *" show "* ]] || sed 's/^/    /' "$logs/$name.log"
 }
 
@@ -178,7 +178,7 @@ for stage in "${STAGES[@]}"; do
     why="$(reason_to_skip "$name" "$script" "$options")"
     if [ -n "$why" ]; then
         report_all_but 0
-        printf '%-20s skipped: %s\n' "$name" "$why"
+        printf '%-24s skipped: %s\n' "$name" "$why"
         continue
     fi
     arguments=()

@@ -45,22 +45,31 @@ ANALYSES = [name for name in SCRIPTS if "cli.parser(" in (ROOT / f"{name}.py").r
 
 
 class Stage(NamedTuple):
-    """One stage of the driver: its name, its script, what it makes, and how it is run."""
+    """One stage of the driver: its name, its commands, what it makes, and how it is run."""
 
     name: str
-    script: str
+    commands: tuple[str, ...]
     makes: str
     options: frozenset[str]
 
+    @property
+    def script(self) -> str:
+        """The stem of the last script, which gives the stage its name."""
+        return self.commands[-1].split()[0].removesuffix(".py")
 
-STAGES = [
-    Stage(name, script, makes, frozenset(options.split()))
-    for name, script, makes, options in re.findall(
-        r'^    "(\w+)\|(\w+)\.py\|([^|"]*)\|([^|"]*)"$',
-        (ROOT / "run_pipeline.sh").read_text(encoding="utf-8"),
-        re.MULTILINE,
-    )
-]
+
+def _stages(driver: str) -> list[Stage]:
+    """The stages that the driver's own text lists."""
+    (controls,) = re.findall(r'^CONTROLS="(generate.*)"$', driver, re.MULTILINE)
+    (more,) = re.findall(r'^CONTROLS="\$CONTROLS(;.*)"$', driver, re.MULTILINE)
+    listed = re.findall(r'^    "(\w+)\|([^|"]*)\|([^|"]*)\|([^|"]*)"$', driver, re.MULTILINE)
+    return [
+        Stage(name, tuple(commands.replace("$CONTROLS", controls + more).split(";")), makes, frozenset(options.split()))
+        for name, commands, makes, options in listed
+    ]
+
+
+STAGES = _stages((ROOT / "run_pipeline.sh").read_text(encoding="utf-8"))
 # Studies run only when they are named; what they wrote begins with one of these stems.
 STUDIES = [stage for stage in STAGES if "study" in stage.options]
 STUDIED = tuple(stem_of(stage.script) for stage in STUDIES)

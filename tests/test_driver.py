@@ -36,7 +36,7 @@ echo "output of $1"
 """
 ONLINE = {stage.name for stage in STAGES if "key" in stage.options}
 # What a run without a key and without further models comes to.
-OFFLINE = [f"{stage.script}.py" for stage in STAGES if not {"key", "study"} & stage.options]
+OFFLINE = [command for stage in STAGES if not {"key", "study"} & stage.options for command in stage.commands]
 
 
 def after(stage: str) -> list[str]:
@@ -88,7 +88,7 @@ class Driver:
 
 
 # A second run of these says no more: they take long, and their random numbers start from fixed seeds like the others'.
-SECOND_RUN = ["--skip", "pendulum", "--skip", "power_chi2"]
+SECOND_RUN = ["--skip", "controls", "--skip", "verify_pendulum_v3", "--skip", "power_chi2"]
 
 
 @pytest.fixture
@@ -140,7 +140,7 @@ def test_a_study_runs_only_when_it_is_named(driver: Driver) -> None:
     lines = driver().stdout.splitlines()
     assert STUDIES
     for study in STUDIES:
-        assert f"{study.name:<20} skipped: a study, whose results are committed (--only {study.name})" in lines
+        assert f"{study.name:<24} skipped: a study, whose results are committed (--only {study.name})" in lines
         assert driver("--only", study.name).returncode == 0
         assert driver.calls()[-1] == f"{study.script}.py"
 
@@ -172,16 +172,16 @@ def test_only_runs_one_stage(driver: Driver) -> None:
 
 
 def test_from_runs_that_stage_and_those_after_it(driver: Driver) -> None:
-    assert driver("--from", "dur5s").returncode == 0
+    assert driver("--from", "recompute_dur5s").returncode == 0
     assert sorted(driver.calls()) == sorted(after("recompute_dur5s"))
 
 
 def test_skip_leaves_out_what_it_names_and_may_be_given_again(driver: Driver) -> None:
-    result = driver("--skip", "chi2", "--from", "tv_band", "--skip", "pendulum")
+    result = driver("--skip", "chi2", "--from", "tv_band", "--skip", "verify_pendulum_v3")
     assert result.returncode == 0
     assert sorted(driver.calls()) == sorted({*after("compute_tv_band")} - {"compute_chi2.py", "verify_pendulum_v3.py"})
     said = [line.split()[0] for line in result.stdout.splitlines() if "skipped: as asked" in line]
-    assert said == ["chi2", "pendulum"]
+    assert said == ["chi2", "verify_pendulum_v3"]
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_skip_leaves_out_what_it_names_and_may_be_given_again(driver: Driver) ->
         (["--only"], "--only without a stage; expected --list, --only STAGE"),
         (["--models"], "--models without a name; expected --list, --only STAGE"),
         (["--models", "--list"], "--models without a name; expected --list, --only STAGE"),
-        (["--only", "chi2", "--from", "dur5s"], "--only together with --from; expected --list, --only STAGE"),
+        (["--only", "chi2", "--from", "recompute_dur5s"], "--only together with --from; expected --list, --only STAGE"),
         (["chi2"], "unknown argument 'chi2'; expected --list, --only STAGE"),
         (["--ony", "chi2"], "unknown argument '--ony'; expected --list, --only STAGE"),
     ],
@@ -233,7 +233,7 @@ def test_an_interrupt_ends_the_run_and_its_stages(driver: Driver, everybody: boo
         process.terminate()
     output, errors = process.communicate(timeout=PATIENCE)
     # After Ctrl-C the driver may see the end of its stage before it sees its own interrupt.
-    assert (process.returncode, errors) in [(130, ""), (143, "run_pipeline.sh: stage dur5s failed (exit 143)\n")]
+    assert (process.returncode, errors) in [(130, ""), (143, "run_pipeline.sh: stage recompute_dur5s failed (exit 143)\n")]
     assert "done" not in output
 
 
@@ -241,7 +241,7 @@ def test_a_stage_without_its_script_is_skipped_by_name(driver: Driver) -> None:
     (driver.folder / "make_scatter_grid.py").unlink()
     result = driver()
     assert result.returncode == 0
-    assert "scatter_grid         skipped: there is no make_scatter_grid.py" in result.stdout.splitlines()
+    assert "scatter_grid             skipped: there is no make_scatter_grid.py" in result.stdout.splitlines()
     assert sorted(driver.calls()) == sorted({*OFFLINE} - {"make_scatter_grid.py"})
 
 
@@ -324,6 +324,7 @@ def test_a_fresh_clone_recomputes_everything_without_a_key(first_run: Result) ->
     assert {line.split()[0] for line in lines[:-1] if "skipped" in line} == {
         *ONLINE,
         *(study.name for study in STUDIES),
+        "controls",
     }
     assert lines[-1].startswith("done in ")
     assert " published figures match" in first_run.stdout and ", 0 missed" in first_run.stdout
