@@ -16,8 +16,6 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 import cli
 import records
 from cell_summary import summary
@@ -27,6 +25,7 @@ from outputs import Outputs
 from scenes import SCENES
 from score_distribution import Law, mntv_distribution
 from simulator import law_probabilities
+from stats_utils import mntv
 from studies import STUDIES
 from tables import Column, Table, fixed, range_text
 
@@ -65,17 +64,17 @@ def control(model: str, cells: dict[str, records.Cell]) -> dict[str, Any]:
         N_ROLLOUTS,
     )
     tail = (1 - CONTROL_BAND_LEVEL) / 2
-    mntv = float(np.mean([cell["score"] for cell in scored.values()]))
+    value = mntv({scene: cell["score"] for scene, cell in scored.items()}, SCENES)
     low, high = expected.quantile(tail), expected.quantile(1 - tail)
     return {
         "cells": scored,
-        "mntv": mntv,
+        "mntv": value,
         "scorability": sum(cell.n_valid for cell in cells.values()) / sum(cell.n for cell in cells.values()),
         "expected": expected.mean,
         "low": low,
         "high": high,
         # A law without chance has a band of one point, which a mean of nine doubles meets up to rounding.
-        "inside": bool(low - 1e-4 <= mntv <= high + 1e-4),
+        "inside": bool(low - 1e-4 <= value <= high + 1e-4),
     }
 
 

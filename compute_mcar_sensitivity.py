@@ -17,14 +17,12 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 import cli
 import records
 from models import Model, resolve
 from outputs import Outputs
 from scenes import SCENES
-from stats_utils import CellScore, cell_score, impute_best, impute_worst
+from stats_utils import CellScore, cell_score, impute_best, impute_worst, mntv
 from tables import Column, Group, Table, fixed
 
 NULL_HEAVY = [key for key, scene in SCENES.items() if scene.null_heavy]
@@ -39,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     bounds = {key: cell_bounds(cell) for key, cell in cells.items()}
     results = {
         "cells": {s: {m: summary(bounds[s, m]) for m in models} for s in NULL_HEAVY},
-        "mntv": {m: {name: mntv(bounds, m, name) for name in ("best", "worst", "reported")} for m in models},
+        "mntv": {m: {name: imputed_mntv(bounds, m, name) for name in ("best", "worst", "reported")} for m in models},
     }
     outputs.results(results)
     outputs.table(cell_table(results, resolve(models)))
@@ -67,10 +65,14 @@ def summary(bounds: dict[str, CellScore]) -> dict[str, float]:
     }
 
 
-def mntv(bounds: dict[tuple[str, str], dict[str, CellScore]], model: str, name: str) -> float:
+def imputed_mntv(bounds: dict[tuple[str, str], dict[str, CellScore]], model: str, name: str) -> float:
     """mnTV with the null-heavy scenes imputed; the other scenes keep their reported score."""
-    scores = [bounds[scene, model][name if scene in NULL_HEAVY else "reported"].score for scene in SCENES]
-    return float(np.mean(scores))
+    scores = {
+        scene: kinds[name if scene in NULL_HEAVY else "reported"].score
+        for (scene, of), kinds in bounds.items()
+        if of == model
+    }
+    return mntv(scores, SCENES)
 
 
 def cell_table(results: dict[str, Any], models: list[Model]) -> Table:

@@ -34,6 +34,7 @@ from intervals import (
 from models import PUBLISHED, Model, resolve
 from outputs import Outputs
 from scenes import SCENES, Scene
+from stats_utils import mntv
 from tables import DASH, Column, Entry, Table, fixed, range_text
 
 
@@ -50,26 +51,29 @@ def main(argv: Sequence[str] | None = None) -> int:
         m: {s: Outcomes(read[s, m].counts, read[s, m].n, scene.reference) for s, scene in SCENES.items()}
         for m in compared
     }
-    corrected = {m: corrected_estimate(list(row.values())) for m, row in cells.items()}
+    means = {m: mntv({s: cell.score for s, cell in row.items()}, SCENES) for m, row in cells.items()}
+    corrected = {m: corrected_estimate(means[m], list(row.values())) for m, row in cells.items()}
     best = probability_best(corrected)
     replicates = {m: bootstrap_mntv(list(cells[m].values()), BOOTSTRAP_REPLICATES, model_rng(m)) for m in keys}
-    percentile = {m: percentile_estimate(corrected[m].value, replicates[m], list(cells[m].values())) for m in keys}
+    percentile = {m: percentile_estimate(means[m], replicates[m], list(cells[m].values())) for m in keys}
     pairs = {}
     for a, b in combinations(keys, 2):
         both = [*cells[a].values(), *cells[b].values()]
-        difference = corrected[a].value - corrected[b].value
+        difference = means[a] - means[b]
         pairs[a, b] = {
             "percentile": percentile_estimate(difference, replicates[a] - replicates[b], both),
             "corrected": corrected_difference(corrected[a], corrected[b]),
         }
     names = {model.key: model.name for model in models}
     told = not_told_apart({(names[a], names[b]): pair["corrected"] for (a, b), pair in pairs.items()})
-    by_cell = {scene: {m: corrected_estimate([cells[m][scene]]) for m in keys} for scene in SCENES}
+    by_cell = {
+        scene: {m: corrected_estimate(cells[m][scene].score, [cells[m][scene]]) for m in keys} for scene in SCENES
+    }
     outputs.results(
         {
             "models": {
                 m: {
-                    "mntv": corrected[m].value,
+                    "mntv": means[m],
                     "percentile": summary(percentile[m]),
                     "corrected": summary(corrected[m]),
                     "probability_best": best.get(m),

@@ -27,7 +27,7 @@ from grid_table import grid_table
 from models import Model, resolve
 from outputs import Outputs
 from scenes import SCENES, Scene
-from stats_utils import null_counts, score_replicates
+from stats_utils import mntv, null_counts, score_replicates
 from tables import DASH, Entry, Table, fixed, range_text
 
 
@@ -41,7 +41,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     results: dict[str, Any] = {"cells": grid}
     # A mean over fewer than the nine scenes is another quantity, so a selection of scenes shows none.
     if scenes == list(SCENES):
-        results["mntv"] = {model: float(np.mean([grid[scene][model]["score"] for scene in scenes])) for model in models}
+        results["mntv"] = {
+            model: mntv({scene: row[model]["score"] for scene, row in grid.items()}, SCENES) for model in models
+        }
         results["calibrated_operator"] = calibrated_operator()
     outputs.results(results)
     outputs.table(table_2(results, resolve(models)))
@@ -61,17 +63,17 @@ def calibrated_operator() -> dict[str, Any]:
     Simulated as published (CaliBench, appendix A); one generator serves the scenes in display order.
     """
     rng = np.random.default_rng(CALIBRATED_SEED)
-    scores = [
-        score_replicates(
+    scores = {
+        key: score_replicates(
             null_counts(scene.reference, N_ROLLOUTS, CALIBRATED_REPLICATES, rng), N_ROLLOUTS, scene.reference
         )
-        for scene in SCENES.values()
-    ]
-    mntv = np.mean(scores, axis=0)
+        for key, scene in SCENES.items()
+    }
+    simulated = mntv(scores, SCENES)
     tail = (1 - INTERVAL_LEVEL) / 2
-    low, median, high = np.quantile(mntv, [tail, 0.5, 1 - tail])
+    low, median, high = np.quantile(simulated, [tail, 0.5, 1 - tail])
     return {
-        "mean": mntv.mean(),
+        "mean": simulated.mean(),
         "median": median,
         "low": low,
         "high": high,

@@ -187,12 +187,11 @@ def half_widths(standard_errors: ArrayLike, degrees_of_freedom: int, level: floa
     return quantile * np.asarray(standard_errors, dtype=np.float64)
 
 
-def corrected_estimate(cells: Sequence[Outcomes], level: float = INTERVAL_LEVEL) -> Estimate:
-    """mnTV over these cells with the corrected interval; of one cell, the cell's score.
+def corrected_estimate(value: float, cells: Sequence[Outcomes], level: float = INTERVAL_LEVEL) -> Estimate:
+    """The corrected interval around `value`, the mean score of these cells (of one cell: its score).
 
     Not estimable when all of them are degenerate. The interval ends at 1, as every score does.
     """
-    value = mntv(cells)
     degenerate, reason = _degenerate(cells)
     if reason is not None:
         return Estimate(value, None, CORRECTED, len(cells), degenerate, reason=reason)
@@ -255,11 +254,6 @@ def not_told_apart(differences: Mapping[tuple[str, str], Estimate]) -> str:
         return f"All {rest} pairs of models are told apart: no interval of a difference contains 0."
     others = f"The other {rest} of {len(differences)} pairs are told apart." if rest else "No pair is told apart."
     return f"Not told apart, as the interval of the difference contains 0: {'; '.join(unsure)}. {others}"
-
-
-def mntv(cells: Sequence[Outcomes]) -> float:
-    """Mean score over the cells."""
-    return sum(cell.score for cell in cells) / len(cells)
 
 
 def _degenerate(cells: Sequence[Outcomes]) -> tuple[int, str | None]:

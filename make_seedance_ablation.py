@@ -21,7 +21,7 @@ from constants import ALPHA, CHI2_REPLICATES, MIN_VALID_FOR_TEST
 from models import MODELS
 from outputs import Outputs
 from scenes import SCENES
-from stats_utils import benjamini_hochberg
+from stats_utils import benjamini_hochberg, mntv
 from studies import STUDIES
 from tables import DASH, Column, Entry, Table, fixed, p_text
 
@@ -58,11 +58,11 @@ def compare(args: Any) -> dict[str, Any]:
     tested = [cell for row in cells.values() for cell in row.values() if cell["p"] is not None]
     for cell, q in zip(tested, benjamini_hochberg([cell["p"] for cell in tested]).tolist(), strict=True):
         cell["q"] = q
-    mntv = {arm: sum(row[arm]["score"] for row in cells.values()) / len(cells) for arm in ARMS}
+    means = {arm: mntv({scene: row[arm]["score"] for scene, row in cells.items()}, SCENES) for arm in ARMS}
     significant = {
         arm: sum(row[arm]["q"] is not None and row[arm]["q"] <= ALPHA for row in cells.values()) for arm in ARMS
     }
-    return {"cells": cells, "mntv": mntv, "n_tests": len(tested), "significant_after_bh": significant}
+    return {"cells": cells, "mntv": means, "n_tests": len(tested), "significant_after_bh": significant}
 
 
 def table_9(results: dict[str, Any], scenes: Sequence[str]) -> Table:
@@ -73,7 +73,7 @@ def table_9(results: dict[str, Any], scenes: Sequence[str]) -> Table:
         row: list[Entry | str] = [SCENES[scene].title]
         row += [_entry(results["cells"][scene][arm], quantity) for quantity in quantities for arm in ARMS]
         rows.append(row)
-    mntv, significant = results["mntv"], results["significant_after_bh"]
+    means, significant = results["mntv"], results["significant_after_bh"]
     return Table(
         f"{MODEL.name} at {BEFORE} and {AFTER}: same frames, prompts and seeds.",
         [Column("Scene", "l"), *(Column(arm, group=group) for group in ("ρ", "p", "q", "TV") for arm in ARMS)],
@@ -83,7 +83,7 @@ def table_9(results: dict[str, Any], scenes: Sequence[str]) -> Table:
             f"Benjamini-Hochberg over the {results['n_tests']} tests of this table; at α = {ALPHA} it leaves "
             f"{significant[BEFORE]} cells at {BEFORE} and {significant[AFTER]} at {AFTER}. † at most "
             f"{MIN_VALID_FOR_TEST - 1} valid rollouts, not tested.",
-            f"mnTV: {fixed(mntv[BEFORE], 3)} at {BEFORE}, {fixed(mntv[AFTER], 3)} at {AFTER}.",
+            f"mnTV: {fixed(means[BEFORE], 3)} at {BEFORE}, {fixed(means[AFTER], 3)} at {AFTER}.",
         ],
     )
 

@@ -12,10 +12,8 @@ exist at both lengths, which compares like with like.
 """
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 import cli
 import records
@@ -24,6 +22,7 @@ from grid_table import grid_table
 from models import MODELS, PUBLISHED, Model, resolve
 from outputs import Outputs
 from scenes import SCENES, Scene
+from stats_utils import mntv
 from studies import STUDIES
 from tables import DASH, Column, Entry, Table, fixed, signed
 
@@ -65,10 +64,10 @@ def aggregate(
 
     A model that keeps its main cells has the same mnTV twice; one that cannot run at 5 s has none there.
     """
-    scores = [summary(main_cells[scene, model])["score"] for scene in SCENES]
+    main_scores = {scene: summary(cell)["score"] for (scene, of), cell in main_cells.items() if of == model}
     result: dict[str, Any] = {
         "duration_s": MODELS[model].duration_s,
-        "mntv_benchmark": np.mean(scores),
+        "mntv_benchmark": mntv(main_scores, SCENES),
         "mntv_5s": None,
     }
     if model in STUDY.unavailable:
@@ -80,16 +79,21 @@ def aggregate(
             "mntv_5s": result["mntv_benchmark"],
             "both": None,
         }
-    pairs = [row[model] for row in grid.values()]
-    present = [pair for pair in pairs if pair["5s"]["note"] != "absent"]
+    pairs = {scene: row[model] for scene, row in grid.items()}
+    present = [scene for scene, pair in pairs.items() if pair["5s"]["note"] != "absent"]
+
+    def mean(length: str, scenes: Collection[str]) -> float:
+        scores: dict[str, float] = {scene: pairs[scene][length]["score"] for scene in scenes}
+        return mntv(scores, scenes)
+
     return result | {
         "kind": "rerun",
         "reason": None,
-        "mntv_5s": np.mean([pair["5s"]["score"] for pair in pairs]),
+        "mntv_5s": mean("5s", SCENES),
         "both": {
             "scenes": len(present),
-            "mntv_benchmark": np.mean([pair["benchmark"]["score"] for pair in present]),
-            "mntv_5s": np.mean([pair["5s"]["score"] for pair in present]),
+            "mntv_benchmark": mean("benchmark", present),
+            "mntv_5s": mean("5s", present),
         },
     }
 

@@ -5,10 +5,12 @@ axis has length k; leading axes are replicates.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import add
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +20,8 @@ from constants import CHI2_TIE_TOLERANCE, Reference
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+# A score, or the scores of replicates.
+Score = TypeVar("Score", float, FloatArray)
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,17 @@ def cell_score(counts: Sequence[int], n: int, reference: Reference) -> CellScore
     floor = null_floor(reference, n_valid)
     excess = (tv - floor) / (1 - floor)
     return CellScore(n, n_valid, rho, tv, floor, excess, 1 - rho + rho * excess, 1 - rho + rho * tv)
+
+
+def mntv(scores: Mapping[str, Score], scenes: Collection[str]) -> Score:
+    """Mean score over `scenes`; of replicates, one mean a replicate.
+
+    `scores` holds exactly these scenes: a mean over fewer is another quantity. Otherwise ValueError.
+    """
+    if set(scores) != set(scenes):
+        raise ValueError(f"scores of {', '.join(scores) or 'nothing'}; expected those of {', '.join(scenes)}")
+    total: Score = reduce(add, (scores[scene] for scene in scenes))
+    return total / len(scenes)
 
 
 def total_variation(counts: ArrayLike, reference: Reference) -> FloatArray:

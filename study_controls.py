@@ -25,7 +25,7 @@ from outputs import Outputs
 from scenes import SCENES
 from score_distribution import Law, ScoreDistribution, mntv_distribution
 from simulator import LAWS, law_probabilities, simulate
-from stats_utils import cell_score
+from stats_utils import cell_score, mntv
 from tables import Column, Table, fixed, range_text
 
 if TYPE_CHECKING:
@@ -61,13 +61,13 @@ def expected_distribution(law: str) -> ScoreDistribution:
 
 def seed_set_mntv(law: str, index: int) -> float:
     """mnTV of the truths of seeds index * N .. (index + 1) * N - 1, all scenes."""
-    scores = []
+    scores = {}
     for key, scene in SCENES.items():
         seeds = range(index * N_ROLLOUTS, (index + 1) * N_ROLLOUTS)
         outcomes = [simulate(key, law, seed)[0].outcome for seed in seeds]
         counts = [outcomes.count(b) for b in range(1, scene.k + 1)]
-        scores.append(cell_score(counts, N_ROLLOUTS, scene.reference).score)
-    return float(np.mean(scores))
+        scores[key] = cell_score(counts, N_ROLLOUTS, scene.reference).score
+    return mntv(scores, SCENES)
 
 
 def compare(law: str, values: np.ndarray) -> dict[str, Any]:

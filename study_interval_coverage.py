@@ -36,7 +36,7 @@ from models import MODELS, PUBLISHED
 from outputs import Outputs
 from scenes import SCENES, Scene
 from score_moments import score_moments
-from stats_utils import FloatArray, IntArray, score_replicates
+from stats_utils import FloatArray, IntArray, mntv, score_replicates
 from tables import Column, Entry, Table, fixed
 
 if TYPE_CHECKING:
@@ -108,27 +108,28 @@ def fitted(analysis: Path) -> dict[str, Truth]:
 def study(case: str, truth: Truth, progress: "tqdm[Any]") -> dict[str, Any]:
     """Coverage of both intervals in one case. A case has its own random numbers, whichever others are run."""
     rng = np.random.default_rng([COVERAGE_SEED, *case.encode()])
-    observed, variances = np.zeros((2, len(SCENES), COVERAGE_REPLICATIONS))
-    theta = np.zeros(len(SCENES))
+    expected: dict[str, float] = {}
+    observed: dict[str, FloatArray] = {}
+    variances: dict[str, FloatArray] = {}
     resampled = np.zeros((COVERAGE_REPLICATIONS, COVERAGE_BOOTSTRAP_REPLICATES))
-    for i, (key, scene) in enumerate(SCENES.items()):
-        theta[i] = score_moments([truth[key]], N_ROLLOUTS, scene.reference).mean[0]
+    for key, scene in SCENES.items():
+        expected[key] = float(score_moments([truth[key]], N_ROLLOUTS, scene.reference).mean[0])
         counts = rng.multinomial(N_ROLLOUTS, truth[key], size=COVERAGE_REPLICATIONS)
-        observed[i] = score_replicates(counts[:, :-1], N_ROLLOUTS, scene.reference)
-        variances[i] = score_variances(counts, scene.reference)
+        observed[key] = score_replicates(counts[:, :-1], N_ROLLOUTS, scene.reference)
+        variances[key] = score_variances(counts, scene.reference)
         for rows, scores in bootstrap(counts, scene, rng):
             resampled[rows] += scores / len(SCENES)
         progress.update()
     tail = (1 - INTERVAL_LEVEL) / 2
     percentile_low, percentile_high = np.quantile(resampled, [tail, 1 - tail], axis=1)
     # A calibrated operator expects exactly zero: no rounding error in the record.
-    mntv, expected = observed.mean(axis=0), round(float(theta.mean()), 12) + 0.0
-    reach = half_widths(np.sqrt(variances.sum(axis=0)) / len(SCENES), N_ROLLOUTS - 1, INTERVAL_LEVEL)
+    theta, values = round(mntv(expected, SCENES), 12) + 0.0, mntv(observed, SCENES)
+    reach = half_widths(np.sqrt(np.sum([*variances.values()], axis=0)) / len(SCENES), N_ROLLOUTS - 1, INTERVAL_LEVEL)
     return {
-        "expected_mntv": expected,
-        "corrected": coverage(mntv - reach, mntv + reach, expected),
-        "percentile": coverage(percentile_low, percentile_high, expected),
-        "cells": {scene: cell_coverage(observed[i], variances[i], theta[i]) for i, scene in enumerate(SCENES)},
+        "expected_mntv": theta,
+        "corrected": coverage(values - reach, values + reach, theta),
+        "percentile": coverage(percentile_low, percentile_high, theta),
+        "cells": {key: cell_coverage(observed[key], variances[key], expected[key]) for key in SCENES},
     }
 
 

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -27,7 +28,6 @@ from intervals import (
     bootstrap_mntv,
     corrected_difference,
     corrected_estimate,
-    mntv,
     model_rng,
     not_told_apart,
     percentile_estimate,
@@ -60,6 +60,14 @@ def outcomes(draw: st.DrawFn) -> Outcomes:
     return Outcomes(tuple(bins.count(i) for i in range(reference.k)), N_ROLLOUTS, reference)
 
 
+def mean_score(cells: Sequence[Outcomes]) -> float:
+    return sum(cell.score for cell in cells) / len(cells)
+
+
+def corrected(cells: Sequence[Outcomes]) -> Estimate:
+    return corrected_estimate(mean_score(cells), cells)
+
+
 def normal_estimate(value: float, error: float) -> Estimate:
     interval = Interval(value - 2 * error, value + 2 * error, 0.95, "test")
     return Estimate(value, interval, "test", 9, 0, StandardError(error, N_ROLLOUTS - 1))
@@ -72,7 +80,7 @@ def test_the_published_intervals_are_reproduced(published: dict[str, list[Outcom
     for row in records.read_published(PAPER / "table2_mntv.csv"):
         cells = published[row["model"]]
         replicates = bootstrap_mntv(cells, BOOTSTRAP_REPLICATES, model_rng(row["model"]))
-        estimate = percentile_estimate(mntv(cells), replicates, cells)
+        estimate = percentile_estimate(mean_score(cells), replicates, cells)
         assert estimate.interval is not None
         found = [f"{x:.2f}" for x in (estimate.value, estimate.interval.low, estimate.interval.high)]
         assert found == [f"{float(row[column]):.2f}" for column in ("mntv", "ci_low", "ci_high")], row["model"]
@@ -138,7 +146,7 @@ def test_shrinkage_gives_a_distribution_between_the_observed_one_and_the_referen
 @settings(max_examples=40, deadline=None)
 @given(st.lists(outcomes(), min_size=1, max_size=4))
 def test_the_corrected_interval_is_centred_on_the_observed_score(cells: list[Outcomes]) -> None:
-    estimate = corrected_estimate(cells)
+    estimate = corrected(cells)
     assert estimate.value == pytest.approx(np.mean([cell.score for cell in cells]))
     if estimate.interval is None or estimate.standard_error is None:
         assert all(cell.degenerate for cell in cells)
@@ -152,7 +160,7 @@ def test_the_corrected_interval_is_centred_on_the_observed_score(cells: list[Out
 
 def test_the_corrected_interval_by_hand() -> None:
     # Two cells: half the root of the summed variances, times the t quantile at 31 degrees of freedom.
-    estimate = corrected_estimate([FAIR, FAIR])
+    estimate = corrected([FAIR, FAIR])
     error = math.sqrt(2 * score_variances([(17, 15, 0)], COIN)[0]) / 2
     assert estimate.standard_error is not None
     assert estimate.standard_error.value == pytest.approx(error)
@@ -172,7 +180,7 @@ def test_the_variances_of_many_rows_are_those_of_each_alone() -> None:
 def test_the_published_models_cells_are_estimable_but_for_the_degenerate_ones(
     published: dict[str, list[Outcomes]],
 ) -> None:
-    degenerate = {model: corrected_estimate(cells).degenerate for model, cells in published.items()}
+    degenerate = {model: corrected(cells).degenerate for model, cells in published.items()}
     # WAN, HappyHorse and Runway: no valid pendulum; Veo: every walker goes right, every die shows five.
     assert degenerate == {"wan": 1, "seedance": 0, "happyhorse": 1, "veo31": 2, "runway45": 1, "cosmos3_super": 0}
 
@@ -185,7 +193,7 @@ def test_the_published_models_cells_are_estimable_but_for_the_degenerate_ones(
     [(ALL_NULL, "no rollout of 32 is valid"), (ONE_FACE, "all 32 rollouts have the same outcome")],
 )
 def test_a_degenerate_cell_is_not_estimable_and_says_why(cell: Outcomes, reason: str) -> None:
-    for estimate in (corrected_estimate([cell]), percentile_estimate(cell.score, np.full(9, cell.score), [cell])):
+    for estimate in (corrected([cell]), percentile_estimate(cell.score, np.full(9, cell.score), [cell])):
         assert not estimate.estimable
         assert estimate.interval is None
         assert estimate.standard_error is None
@@ -195,17 +203,17 @@ def test_a_degenerate_cell_is_not_estimable_and_says_why(cell: Outcomes, reason:
 
 
 def test_mntv_counts_its_degenerate_cells_and_is_not_estimable_when_all_are() -> None:
-    some = corrected_estimate([FAIR, ALL_NULL, ONE_FACE])
+    some = corrected([FAIR, ALL_NULL, ONE_FACE])
     assert some.estimable
     assert (some.cells, some.degenerate, some.reason) == (3, 2, None)
-    every = corrected_estimate([ALL_NULL, ONE_FACE])
+    every = corrected([ALL_NULL, ONE_FACE])
     assert not every.estimable
     assert every.degenerate == 2
     assert every.reason is not None
 
 
 def test_a_difference_to_a_model_that_is_not_estimable_is_not_estimable() -> None:
-    known, unknown = corrected_estimate([FAIR]), corrected_estimate([ALL_NULL])
+    known, unknown = corrected([FAIR]), corrected([ALL_NULL])
     for a, b in ((known, unknown), (unknown, known)):
         difference = corrected_difference(a, b)
         assert difference.interval is None
@@ -250,7 +258,7 @@ def test_the_probability_of_being_best_equals_simulation() -> None:
 
 
 def test_a_model_that_is_not_estimable_is_left_out_of_the_comparison() -> None:
-    best = probability_best({"a": normal_estimate(0.5, 0.02), "stuck": corrected_estimate([ONE_FACE])})
+    best = probability_best({"a": normal_estimate(0.5, 0.02), "stuck": corrected([ONE_FACE])})
     assert best == {"a": pytest.approx(1)}
 
 

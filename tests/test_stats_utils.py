@@ -24,6 +24,7 @@ from stats_utils import (
     clopper_pearson,
     impute_best,
     impute_worst,
+    mntv,
     monte_carlo_p,
     null_counts,
     null_floor,
@@ -167,6 +168,20 @@ def test_replicates_are_scored_like_single_cells(cell: tuple[Reference, tuple[in
     replicates = np.array([counts, [0] * reference.k, [N, *[0] * (reference.k - 1)]])
     expected = [cell_score(tuple(map(int, row)), N, reference).score for row in replicates]
     assert score_replicates(replicates, N, reference).tolist() == pytest.approx(expected, abs=1e-13)
+
+
+def test_mntv_is_the_mean_over_the_scenes_and_of_replicates_one_each() -> None:
+    assert mntv({"dice": 0.2, "cards": 0.5}, ["cards", "dice"]) == pytest.approx(0.35)
+    assert mntv({"dice": np.array([0.0, 1.0]), "cards": np.array([0.5, 0.0])}, ["cards", "dice"]).tolist() == [
+        0.25,
+        0.5,
+    ]
+
+
+@pytest.mark.parametrize("scores", [{}, {"dice": 0.2}, {"dice": 0.2, "cards": 0.5, "roulette": 1.0}])
+def test_mntv_is_never_a_mean_over_other_scenes(scores: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="expected those of cards, dice"):
+        mntv(scores, ["cards", "dice"])
 
 
 def test_a_cell_without_a_valid_rollout_scores_one_and_estimates_nothing() -> None:

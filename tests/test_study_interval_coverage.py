@@ -67,7 +67,8 @@ def test_the_study_judges_the_interval_that_the_leaderboard_shows(monkeypatch: p
     cells = [
         Outcomes(tuple(counts[:-1].tolist()), N_ROLLOUTS, SCENES[scene].reference) for scene, counts in drawn.items()
     ]
-    shown = corrected_estimate(cells, INTERVAL_LEVEL).interval
+    value = sum(cell.score for cell in cells) / len(cells)
+    shown = corrected_estimate(value, cells, INTERVAL_LEVEL).interval
     assert shown is not None
     assert result["corrected"]["mean_width"] == pytest.approx(shown.high - shown.low)
     assert result["corrected"]["coverage"] == float(shown.low <= 0 <= shown.high)
