@@ -26,12 +26,6 @@ def test_every_published_figure_is_reproduced_to_its_last_digit(results: Any) ->
             assert ("" if cell["p"] is None else p_text(cell["p"])) == row[f"p_{arm}"]
 
 
-def test_committed_results_and_tables_are_what_the_script_writes(analysis: Path) -> None:
-    assert make_seedance_ablation.main(["--analysis", str(analysis)]) == 0
-    for name in ("results/seedance_ablation.json", "tables/seedance_ablation.md", "tables/seedance_ablation.tex"):
-        assert (analysis / name).read_bytes() == (ANALYSIS / name).read_bytes(), name
-
-
 def test_correction_never_makes_a_p_value_smaller(results: Any) -> None:
     cells = [cell for row in results["cells"].values() for cell in row.values()]
     tested = [cell for cell in cells if cell["p"] is not None]

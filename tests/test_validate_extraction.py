@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 import validate_extraction
-from paths import ANALYSIS, PAPER
+from paths import PAPER
 from records import read_published
 
 
@@ -25,12 +25,6 @@ def test_every_published_count_is_reproduced(analysis: Path) -> None:
     for published in read_published(PAPER / "table8_validation.csv"):
         scene = published.pop("scene")
         assert {name: str(rows[scene][name]) for name in published} == published, scene
-
-
-def test_committed_results_are_what_the_script_writes(analysis: Path) -> None:
-    run(analysis)
-    for name in ("results/validate_extraction.json", "tables/validate_extraction.md", "tables/validate_extraction.tex"):
-        assert (analysis / name).read_bytes() == (ANALYSIS / name).read_bytes(), name
 
 
 def test_each_kind_of_disagreement_is_counted_apart() -> None:
