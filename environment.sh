@@ -4,8 +4,8 @@
 #   use_environment requirements.txt [requirements-dev.txt]
 #   use_browser
 #
-# Sets PYTHON. The environment is .venv beside this file, or the folder that VENV names. What was installed last is kept
-# beside the interpreter; as long as it equals the requirements, nothing is installed and no network is used.
+# Sets PYTHON. The environment is .venv beside this file, or the folder that VENV names. What was installed last, under
+# which constraints, is kept in it; as long as that equals the files here, nothing is installed and no network is used.
 
 use_environment() {
     local root venv wanted installed candidate
@@ -27,10 +27,11 @@ use_environment() {
     fi
     for wanted in "$@"; do
         installed="$venv/$wanted.installed"
-        if ! cmp -s "$root/$wanted" "$installed"; then
+        if ! cat "$root/$wanted" "$root/constraints.txt" | cmp -s - "$installed"; then
             echo "installing $wanted"
-            "$PYTHON" -m pip install -qq --disable-pip-version-check -r "$root/$wanted" || return 1
-            cp "$root/$wanted" "$installed"
+            "$PYTHON" -m pip install -qq --disable-pip-version-check -c "$root/constraints.txt" -r "$root/$wanted" ||
+                return 1
+            cat "$root/$wanted" "$root/constraints.txt" >"$installed"
         fi
     done
 }

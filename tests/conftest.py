@@ -109,7 +109,8 @@ def pipeline(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
     interpreter.parent.mkdir()
     interpreter.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
     interpreter.chmod(0o755)
-    shutil.copy(clone / "requirements.txt", venv / "requirements.txt.installed")
+    stamp = (clone / "requirements.txt").read_text() + (clone / "constraints.txt").read_text()
+    (venv / "requirements.txt.installed").write_text(stamp)
     keys = ("REPLICATE_API_TOKEN", "GEMINI_API_KEY")
     environment = {name: value for name, value in os.environ.items() if name not in keys} | {"VENV": str(venv)}
 

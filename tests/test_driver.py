@@ -39,6 +39,9 @@ ONLINE = {stage.name for stage in STAGES if "key" in stage.options}
 OFFLINE = [command for stage in STAGES if not {"key", "study"} & stage.options for command in stage.commands]
 
 
+REQUIREMENTS = ("requirements.txt", "requirements-dev.txt")
+
+
 def after(stage: str) -> list[str]:
     """The scripts of this stage and of those after it."""
     return OFFLINE[OFFLINE.index(f"{stage}.py") :]
@@ -51,7 +54,7 @@ class Driver:
         self.folder = folder / "project"
         self.venv = folder / "venv"
         self.folder.mkdir()
-        for name in ("run_pipeline.sh", "environment.sh", "requirements.txt", "requirements-dev.txt"):
+        for name in ("run_pipeline.sh", "environment.sh", "constraints.txt", *REQUIREMENTS):
             shutil.copy(ROOT / name, self.folder)
         for stage in STAGES:
             (self.folder / f"{stage.script}.py").write_text("")
@@ -61,7 +64,8 @@ class Driver:
         (self.venv / "bin").mkdir(parents=True)
         (self.venv / "bin" / "python").write_text(STAND_IN)
         (self.venv / "bin" / "python").chmod(0o755)
-        shutil.copy(self.folder / "requirements.txt", self.venv / "requirements.txt.installed")
+        stamp = (self.folder / "requirements.txt").read_text() + (self.folder / "constraints.txt").read_text()
+        (self.venv / "requirements.txt.installed").write_text(stamp)
 
     def start(self, *arguments: str, **variables: str) -> "subprocess.Popen[str]":
         keep = {name: value for name, value in os.environ.items() if not name.endswith(("_TOKEN", "_API_KEY"))}
@@ -161,7 +165,7 @@ def test_a_key_alone_spends_nothing(driver: Driver) -> None:
 def test_further_models_are_generated_only_when_named_and_passed_to_the_stages_that_take_them(driver: Driver) -> None:
     assert driver("--models", "mine", "yours", REPLICATE_API_TOKEN="x", GEMINI_API_KEY="x").returncode == 0
     calls = driver.calls()
-    assert calls[:2] == ["generate_rollouts.py --model mine yours", "extract_bin.py --model mine yours"]
+    assert calls[:2] == [f"{STAGES[0].commands[0]} --model mine yours", "extract_bin.py --model mine yours"]
     assert "compute_tv_band.py --models mine yours" in calls
     assert "compare_with_paper.py" in calls and "power_chi2.py" in calls
 
@@ -233,7 +237,10 @@ def test_an_interrupt_ends_the_run_and_its_stages(driver: Driver, everybody: boo
         process.terminate()
     output, errors = process.communicate(timeout=PATIENCE)
     # After Ctrl-C the driver may see the end of its stage before it sees its own interrupt.
-    assert (process.returncode, errors) in [(130, ""), (143, "run_pipeline.sh: stage recompute_dur5s failed (exit 143)\n")]
+    assert (process.returncode, errors) in [
+        (130, ""),
+        (143, "run_pipeline.sh: stage recompute_dur5s failed (exit 143)\n"),
+    ]
     assert "done" not in output
 
 
@@ -266,11 +273,12 @@ def test_requirements_are_installed_once_and_again_when_they_change(driver: Driv
     assert installations() == 1
     assert "installing" not in driver("--only", "chi2").stdout
     assert installations() == 1
-    with (driver.folder / "requirements.txt").open("a") as file:
-        file.write("more==1\n")
-    driver("--only", "chi2")
-    assert installations() == 2
-    assert driver.calls().count("compute_chi2.py") == 3
+    for again, name in enumerate(("requirements.txt", "constraints.txt"), start=2):
+        with (driver.folder / name).open("a") as file:
+            file.write("more==1\n")
+        driver("--only", "chi2")
+        assert installations() == again
+    assert driver.calls().count("compute_chi2.py") == 4
 
 
 def test_a_failed_installation_stops_before_the_first_stage_and_is_tried_again(driver: Driver) -> None:
