@@ -7,6 +7,8 @@
 Input: scenes.py, models.py, studies.py, conditioning_frames/, and REPLICATE_API_TOKEN in the environment.
 Output: rollouts/<study>/<scene>/<model>/seed_<i>.mp4, and rollouts/<study>/ledger.jsonl, which knows every paid call.
 
+A model that Replicate does not make is left out when all of its clips are there, whoever put them there.
+
 Run the same command again after any interruption: it resumes, and nothing is paid twice. Rollouts that ended without
 a video stay so until --retry asks for new attempts. Exit codes: 0 all videos are there, 1 some are missing,
 2 bad input, 130 interrupted.
@@ -22,6 +24,7 @@ import cli
 from errors import UserError
 from models import MODELS, PUBLISHED, Model
 from paths import CONDITIONING_FRAMES
+from progress import ranges
 from protocol import generation
 from providers.base import Provider, Request
 from providers.bill import bill
@@ -54,6 +57,9 @@ def arguments() -> cli.Parser:
     options.add_argument("--rate", type=cli.whole(1), default=RATE, metavar="N", help="creates a minute (%(default)s)")
     options.add_argument("--max-predictions", type=cli.whole(0), metavar="N", help="create at most N in this run")
     options.add_argument("--retry", action="store_true", help="new attempts at rollouts that ended without a video")
+    options.add_argument(
+        "--unread", type=_existing_folder, metavar="DIR", help="only cells that have no outcome file in DIR yet"
+    )
     options.add_argument("--dry-run", action="store_true", help="print the bill and stop; needs no key")
     options.add_argument(
         "--frames", type=Path, default=CONDITIONING_FRAMES, metavar="DIR", help="where the conditioning frames are"
@@ -74,11 +80,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         raise UserError(f"--count {count}: too many; expected at most {study.n}, the rollouts of a cell of {study.key}")
     requests = [
         Request(made, seed)
-        for scene in scenes
-        for model in _models(args, study)
+        for scene, model in _cells(args, study, scenes, count)
         for made in [generation(study, scene, model, args.frames)]
         for seed in range(count)
     ]
+    if not requests:
+        return 0
     folder = args.rollouts / study.key
     if args.dry_run:
         print(markdown(bill(requests, plan(History(folder), folder, requests), args.max_predictions)), end="")
@@ -87,28 +94,63 @@ def main(argv: Sequence[str] | None = None) -> int:
     return run(requests, folder, PROVIDERS[args.provider], settings, shlex.join(["python", Path(__file__).name, *argv]))
 
 
-def _models(args: argparse.Namespace, study: Study) -> list[Model]:
-    """The models asked for. Those of the study that the provider does not make are named and left out."""
+def _cells(args: argparse.Namespace, study: Study, scenes: Sequence[str], count: int) -> list[tuple[str, Model]]:
+    """(scene, model) of what is to be made, scene by scene. Models that need nothing made are named and left out."""
+    cells, elsewhere = [], False
+    for key in _keys(args, study):
+        unread = [s for s in scenes if args.unread is None or not (args.unread / study.bins_file(s, key)).exists()]
+        model = _model(args, key)
+        if not unread:
+            print(f"{key}: skipped, all of its outcomes are in {args.unread}")
+        elif model is not None:
+            cells += [(scene, model) for scene in unread]
+        elif not (incomplete := _incomplete(args.rollouts / study.key, unread, key, count)):
+            print(f"{key}: skipped, it is not made by Replicate and all of its clips are there")
+        elif key in study.models:
+            print(f"{key}: skipped, run it yourself: python cosmos/generate_cosmos3_minimal.py --study {study.key}")
+            elsewhere = True
+        else:
+            raise UserError(
+                f"--model {key}: Replicate does not make it, and clips are missing: {incomplete}; expected an entry "
+                "with replicate_id in models.py, or all of its clips there"
+            )
+    if elsewhere and not cells:
+        raise UserError(f"--model {' '.join(args.model)}: no model that Replicate makes; expected at least one")
+    return sorted(cells, key=lambda cell: scenes.index(cell[0]))
+
+
+def _keys(args: argparse.Namespace, study: Study) -> list[str]:
+    """The models asked for."""
     every = tuple(LAWS) if args.provider == "simulator" else study.models
     keys = dict.fromkeys(key for name in args.model for key in (every if name == cli.ALL else [name]))
-    models = []
     for key in keys:
         cli.check_model_key(key)
         if key not in study.models and study.models != PUBLISHED:
             raise UserError(f"--model {key}: not a model of {study.key}; expected all or {', '.join(study.models)}")
-        if args.provider == "simulator":
-            models.append(simulated_model(key, args.artefact_rate))
-        elif key in MODELS and MODELS[key].replicate_id:
-            models.append(MODELS[key])
-        elif key in study.models:
-            print(f"{key}: skipped, run it yourself: python cosmos/generate_cosmos3_minimal.py --study {study.key}")
-        else:
-            raise UserError(
-                f"--model {key}: Replicate does not make it; expected an entry with replicate_id in models.py"
-            )
-    if not models:
-        raise UserError(f"--model {' '.join(args.model)}: no model that Replicate makes; expected at least one")
-    return models
+    return list(keys)
+
+
+def _model(args: argparse.Namespace, key: str) -> Model | None:
+    """The model, if the provider makes it."""
+    if args.provider == "simulator":
+        return simulated_model(key, args.artefact_rate)
+    return MODELS[key] if key in MODELS and MODELS[key].replicate_id else None
+
+
+def _incomplete(folder: Path, scenes: Sequence[str], model: str, count: int) -> str:
+    """The first cell without all of its clips, and the seeds that it lacks; empty when there is none."""
+    for scene in scenes:
+        cell = folder / scene / model
+        lacking = [seed for seed in range(count) if not (cell / f"seed_{seed}.mp4").is_file()]
+        if lacking:
+            return f"{cell} seed {ranges(lacking)}"
+    return ""
+
+
+def _existing_folder(text: str) -> Path:
+    if not Path(text).is_dir():
+        raise argparse.ArgumentTypeError(f"{text}: no such folder; expected one of outcome files")
+    return Path(text)
 
 
 def _probability(text: str) -> float:

@@ -21,7 +21,7 @@ cd "$(dirname "$0")"
 CONTROLS="generate_rollouts.py --study controls --provider simulator --model sim_calibrated"
 CONTROLS="$CONTROLS;extract_bin.py --study controls --judge pixels --model sim_calibrated;compute_controls.py"
 STAGES=(
-    "generate_rollouts|generate_rollouts.py|videos of further models|models key REPLICATE_API_TOKEN"
+    "generate_rollouts|generate_rollouts.py --unread analysis|videos of further models|models key REPLICATE_API_TOKEN"
     "extract_bin|extract_bin.py|outcomes of further models, read by the judge|models key GEMINI_API_KEY"
     "controls|$CONTROLS|a calibrated control: 288 simulated clips, made, read and scored|alone"
     "config_table|make_config_table.py|Table 1: generation settings|"
@@ -97,7 +97,8 @@ done
 if $list; then
     for stage in "${STAGES[@]}"; do
         IFS='|' read -r name command makes _ <<<"$stage"
-        printf '%-24s %-32s %s\n' "$name" "${command##*;}" "$makes"
+        command="${command##*;}"
+        printf '%-24s %-32s %s\n' "$name" "${command%% *}" "$makes"
     done
     exit 0
 fi
