@@ -9,10 +9,9 @@ from PIL import Image
 from tqdm import tqdm
 
 from errors import UserError
-from judges.evidence import Clips, find_clips
 from scenes import SCENES
 from studies import STUDIES
-from video_io import VideoError, last_frame
+from video_io import Clips, VideoError, find_clips, last_frame
 
 # Wide enough to see a die's face or a pocket's colour; some 5 KB each, so that a model's 288 frames take 2 MB.
 _WIDTH = 208

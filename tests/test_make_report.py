@@ -162,11 +162,8 @@ def test_differences_by_scene_are_those_of_the_outcomes_themselves(results: inpu
     pairs = {(pair["a"], pair["b"]): pair["scenes"] for pair in board.pairs(results)}
     for a, b in (("wan", "seedance"), ("happyhorse", "veo31"), ("runway45", "cosmos3_super")):
         for scene in ("dice", "roulette", "pendulum", "lottery"):
-            reference = SCENES[scene].reference
-            found = [
-                corrected_estimate([Outcomes(outcomes[scene, m].counts, outcomes[scene, m].n, reference)])
-                for m in (a, b)
-            ]
+            cells = [Outcomes(outcomes[scene, m].counts, outcomes[scene, m].n, SCENES[scene].reference) for m in (a, b)]
+            found = [corrected_estimate(cell.score, [cell]) for cell in cells]
             expected, row = corrected_difference(*found), pairs[a, b][scene]
             assert row["value"] == pytest.approx(expected.value, abs=1e-9)
             assert (row["low"] is None) == (expected.interval is None)

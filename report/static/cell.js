@@ -152,7 +152,7 @@ function replies(reading) {
   const head = ["Seed", "votes", "entropy, bits", "replies"];
   return element("div", {},
     element("p", {}, element("b", {}, reading.judge), `${versions}: ${spread}.`),
-    table("Replies of the judge", head, 0, rows));
+    table(`Replies of ${reading.judge}`, head, 0, rows));
 }
 
 function reply({ text, reason }) {

@@ -45,6 +45,8 @@ class Page:
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [theme]})
         self.driver.get("about:blank")
+        # The pointer stays where the last test left it, and might lie on something.
+        self.driver.execute_cdp_cmd("Input.dispatchMouseEvent", {"type": "mouseMoved", "x": 0, "y": 0})
         self.errors()
         self.requests()
         self.driver.get((page if isinstance(page, str) else page.as_uri()) + fragment)
@@ -65,6 +67,12 @@ class Page:
         target = self.one(css)
         self.run("arguments[0].scrollIntoView({block: 'center'})", target)
         ActionChains(self.driver).move_to_element(target).click().perform()
+
+    def hover(self, css: str) -> None:
+        """Scroll there and put the pointer on it."""
+        target = self.one(css)
+        self.run("arguments[0].scrollIntoView({block: 'center'})", target)
+        ActionChains(self.driver).move_to_element(target).perform()
 
     def press(self, *keys: str) -> None:
         """Press these keys one after the other, wherever the focus is."""
