@@ -33,7 +33,6 @@ from errors import UserError
 from judges.asking import Settings
 from judges.base import Judge, State, file_stem
 from judges.engine import DISPLAY, DONE, CellResult, CellWork, Engine
-from judges.evidence import Clips, find_clips
 from judges.provenance import cell_protocol
 from judges.registry import DEFAULT_VIDEO_FPS, JUDGES, JudgeOptions, get_judge
 from judges.rejudge import Readings, agreement_by_scene, agreement_table, outcomes_on_log
@@ -45,6 +44,7 @@ from progress import Progress, ranges
 from providers.history import History
 from scenes import SCENES
 from studies import STUDIES, Study
+from video_io import Clips, find_clips
 
 # Queries in flight: a judge that thinks for ten seconds then reads a cell in a minute.
 CONCURRENCY = 16

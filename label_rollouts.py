@@ -29,7 +29,6 @@ import cli
 import records
 from constants import LABELS_PER_SCENE, LABELS_SEED
 from errors import UserError
-from judges.evidence import Clips, find_clips
 from judges.rejudge import agreement_by_scene, agreement_table
 from labelling.conclusion import Conclusion, conclude, two_people
 from labelling.sample import Sample, draw, joined
@@ -40,7 +39,7 @@ from outputs import Outputs
 from paths import ANALYSIS
 from progress import ranges
 from studies import Study
-from video_io import sha256_file
+from video_io import Clips, find_clips, sha256_file
 
 # Scenes whose clips are decoded at once.
 WORKERS = 2

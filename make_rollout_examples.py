@@ -24,14 +24,13 @@ from PIL import Image
 import cli
 import records
 from errors import UserError
-from judges.evidence import Clips, find_clips
 from models import MODELS, resolve
 from outputs import Outputs
 from paths import ANALYSIS, ROLLOUTS
 from protocol import digest
 from scenes import SCENES
 from studies import STUDIES
-from video_io import Frame, VideoError, decode, inspect_clip, sha256_file
+from video_io import Clips, Frame, VideoError, decode, find_clips, inspect_clip, sha256_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

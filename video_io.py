@@ -8,8 +8,9 @@ import hashlib
 import io
 import itertools
 import os
+import re
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -38,6 +39,8 @@ _ENCODER_OPTIONS = {
 }
 # Video tag of ITU-R BT.709, which players assume for high definition; without a tag they guess by size.
 _BT709 = 1
+# How a clip of a cell is named.
+_CLIP = re.compile(r"seed_(0|[1-9]\d*)\.mp4")
 # Two frames are the same picture when no luma sample differs by more: what an encoder adds to a still picture is less.
 _SAME_LUMA = 12
 
@@ -83,6 +86,29 @@ class LastFrame:
     frame: Frame
     frames: int
     promised_frames: int | None
+
+
+@dataclass(frozen=True)
+class Clips:
+    """The clips of one cell. extra: names of files that are none of seed_0 ... seed_{n-1}; nobody reads them."""
+
+    folder: Path
+    found: Mapping[int, Path]
+    missing: Sequence[int]
+    extra: Sequence[str]
+
+
+def find_clips(folder: Path, n: int) -> Clips:
+    """The clips in rollouts/<study>/<scene>/<model>/, whoever put them there. An absent folder holds none."""
+    files = sorted(path for path in folder.glob("*") if not path.name.startswith(".")) if folder.is_dir() else []
+    found, extra = {}, []
+    for path in files:
+        name = _CLIP.fullmatch(path.name)
+        if name and int(name.group(1)) < n and path.is_file():
+            found[int(name.group(1))] = path
+        else:
+            extra.append(path.name)
+    return Clips(folder, found, [seed for seed in range(n) if seed not in found], extra)
 
 
 def write_video(path: Path, frames: Iterable[Frame], fps: int) -> int:

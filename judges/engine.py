@@ -14,12 +14,12 @@ from typing import Any
 from errors import UserError
 from judges.asking import Asker, Settings
 from judges.base import Evidence, Judge, JudgeError, RejectedError, State, UnreachableError, UnusableError
-from judges.evidence import Clips, load_evidence
+from judges.evidence import load_evidence
 from judges.parse import majority
 from judges.votelog import LoggedReply, VoteLog, asked
 from progress import Progress
 from scenes import SCENES
-from video_io import VideoError, sha256_file
+from video_io import Clips, VideoError, sha256_file
 
 WAITING, READING, DONE, NO_VIDEO = "waiting", "reading", "done", "no_video"
 CLIP_FAULTS = ("unreadable", "no_frames", "truncated", "blank")

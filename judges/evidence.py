@@ -1,8 +1,5 @@
-"""Clips on disk: which are there, and what of each a judge is shown."""
+"""What of each clip a judge is shown."""
 
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -11,32 +8,8 @@ from judges.base import Evidence
 from scenes import Evidence as EvidenceKind
 from video_io import Frame, VideoError, decode, encode_png, inspect_clip, sha256_file
 
-_CLIP = re.compile(r"seed_(0|[1-9]\d*)\.mp4")
 # A picture whose brightest and darkest samples differ by no more has nothing on it: what an encoder adds is less.
 _UNIFORM = 12
-
-
-@dataclass(frozen=True)
-class Clips:
-    """The clips of one cell. extra: names of files that are none of seed_0 ... seed_{n-1}; nobody reads them."""
-
-    folder: Path
-    found: Mapping[int, Path]
-    missing: Sequence[int]
-    extra: Sequence[str]
-
-
-def find_clips(folder: Path, n: int) -> Clips:
-    """The clips in rollouts/<study>/<scene>/<model>/, whoever put them there. An absent folder holds none."""
-    files = sorted(path for path in folder.glob("*") if not path.name.startswith(".")) if folder.is_dir() else []
-    found, extra = {}, []
-    for path in files:
-        name = _CLIP.fullmatch(path.name)
-        if name and int(name.group(1)) < n and path.is_file():
-            found[int(name.group(1))] = path
-        else:
-            extra.append(path.name)
-    return Clips(folder, found, [seed for seed in range(n) if seed not in found], extra)
 
 
 def load_evidence(clip: Path, rollout: str, kind: EvidenceKind) -> Evidence:

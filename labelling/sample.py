@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from judges.evidence import Clips, load_evidence
-from video_io import VideoError
+from judges.evidence import load_evidence
+from video_io import Clips, VideoError
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ import av
 import numpy as np
 import pytest
 
-from judges.evidence import find_clips, load_evidence
+from judges.evidence import load_evidence
 from tests.services.clips import blank_clip, moving_clip
 from tests.services.reading_room import reading_room
-from video_io import Frame, VideoError, encode_png, last_frame, write_video
+from video_io import Frame, VideoError, encode_png, find_clips, last_frame, write_video
 
 
 def still_frames(count: int = 8) -> Iterator[Frame]:

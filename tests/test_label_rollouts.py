@@ -16,7 +16,6 @@ import label_rollouts
 import records
 import validate_extraction
 from common import write_model
-from judges.evidence import Clips, find_clips
 from label_client import CLIP, SAMPLE, ask, put_clips
 from labelling.sample import draw
 from labelling.server import LabellingServer
@@ -24,6 +23,7 @@ from labelling.session import LOG_FILE, OutOfTurn, Session
 from ledger import FolderLock
 from records import HumanLabel
 from services.clips import blank_clip
+from video_io import Clips, find_clips
 
 N = 32
 

@@ -19,7 +19,6 @@ from judges import gemini
 from judges.asking import Settings
 from judges.base import Judge
 from judges.engine import DISPLAY, CellResult, CellWork, Engine
-from judges.evidence import find_clips
 from judges.votelog import VoteLog, log_path
 from progress import Progress
 from scenes import SCENES
@@ -28,7 +27,7 @@ from tests.services.base import LOOPBACK
 from tests.services.clips import moving_clip, unique_clip
 from tests.services.gemini_server import KEY, GeminiService, outcome_of
 from tests.services.studio import Ran
-from video_io import encode_png, last_frame
+from video_io import encode_png, find_clips, last_frame
 
 # A study with five rollouts a cell: most tests need no more.
 STUDY, SCENE, MODEL = "face_3", "dice", "mine"
