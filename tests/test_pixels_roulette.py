@@ -8,7 +8,7 @@ from judges.pixels import read
 from scenes import SCENES
 from simulator import roulette_wheel as wheel
 from simulator.drawing import View, sphere
-from tests.pixel_clips import SMALL, encoded, label, seen
+from tests.pixel_clips import SMALL, label, seen
 from video_io import Frame
 
 
@@ -19,7 +19,7 @@ def with_balls(turned: float, *balls: tuple[float, float]) -> Frame:
     for pockets, radius in balls:
         place = wheel.place(radius, turned + pockets * wheel.POCKET_ANGLE)
         sphere(View(SMALL).length(wheel.BALL_RADIUS), (255, 255, 252)).paste(frame, View(SMALL).at(place))
-    return encoded(frame)
+    return frame
 
 
 @pytest.mark.parametrize("seed", [0, 1])

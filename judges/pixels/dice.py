@@ -65,7 +65,7 @@ def _read(frames: Iterator[Frame]) -> Reading:
 
 def _pips(frame: Frame, die: Part, side: float) -> list[Part]:
     luminance = frame[die.box].mean(axis=2)
-    inner = ndimage.binary_erosion(np.pad(die.mask, 1), iterations=round(_RIM * side))[1:-1, 1:-1]
+    inner = ndimage.binary_erosion(np.pad(die.mask, 1), iterations=int(np.ceil(_RIM * side)))[1:-1, 1:-1]
     dark = inner & (luminance < _DARK * np.percentile(luminance[die.mask], 75))
     return parts(dark, 0.3 * np.pi * (PIP_RADIUS * side) ** 2, die.box)
 
