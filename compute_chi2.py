@@ -27,7 +27,7 @@ from models import Model, families, resolve
 from outputs import Outputs
 from scenes import SCENES, Scene
 from stats_utils import benjamini_hochberg, bonferroni, chi2_statistic, total_variation
-from tables import DASH, Column, Entry, Group, Table, p_text
+from tables import DASH, Column, Entry, Group, Table, exact_p_text, p_text
 
 # The three tests of each cell: the published one, its exact form, and the exact test of total variation.
 TESTS = {
@@ -35,6 +35,11 @@ TESTS = {
     "chi2_exact": "χ², exact",
     "tv_exact": "TV, exact",
 }
+
+
+# Why the tests may disagree about a cell. The first two are no property of the statistics; of the others, χ² alone
+# rejects in the first pair and TV alone in the second.
+REASONS = ("simulation", "correction", "rare_outcome", "one_outcome", "common_outcome", "spread")
 
 
 @cli.command
@@ -123,21 +128,21 @@ def family_notes(summaries: list[dict[str, Any]], name: str) -> list[str]:
     return notes
 
 
-def raw_p_text(test: dict[str, Any], summaries: list[dict[str, Any]], name: str) -> str:
-    """Three decimals, but four for a family's largest rejected p, which is its threshold (as the paper prints it)."""
-    thresholds = [f["tests"][name]["largest_rejected_p"] for f in summaries if f["tests"]]
-    return f"{test['p']:.4f}" if test["p"] in thresholds and test["p"] >= 0.001 else p_text(test["p"])
+def raw_p_text(p: float, family: dict[str, Any], name: str) -> str:
+    """Four decimals for the family's largest rejected p, which is its threshold (as the paper prints it)."""
+    return p_text(p, 4 if p == family["tests"][name]["largest_rejected_p"] else 3)
 
 
 def table_3(grid: dict[str, Any], models: list[Model], summaries: list[dict[str, Any]]) -> Table:
     """Raw published p-values, with verdicts after correction."""
     name = "chi2_monte_carlo"
+    family_of = {model: family for family in summaries for model in family["models"]}
 
     def entries(scene: Scene, model: Model) -> list[Entry | str]:
         cell = grid[scene.key][model.key]
         if not cell["tested"]:
             return ["†" if cell["n_valid"] else DASH]
-        text = raw_p_text(cell["tests"][name], summaries, name)
+        text = raw_p_text(cell["tests"][name]["p"], family_of[model.key], name)
         return [text + "‡" * (cell["note"] == "not_sig_after_bh")]
 
     return grid_table(
@@ -173,7 +178,7 @@ def table_6(grid: dict[str, Any], summaries: list[dict[str, Any]]) -> Table:
                 [
                     SCENES[scene].title,
                     resolve([model])[0].name,
-                    raw_p_text(test, summaries, name),
+                    raw_p_text(test["p"], family, name),
                     p_text(test["q"]),
                     p_text(test["p_bonferroni"]),
                 ]
@@ -194,7 +199,7 @@ def exact_table(grid: dict[str, Any], models: list[Model], summaries: list[dict[
         if not cell["tested"]:
             return ["†" if cell["n_valid"] else DASH] * 2
         tests = [cell["tests"][name] for name in ("chi2_exact", "tv_exact")]
-        return [Entry(exact_text(test["p"]), bold=test["significant"]) for test in tests]
+        return [Entry(exact_p_text(test["p"]), bold=test["significant"]) for test in tests]
 
     return grid_table(
         "Exact p-values of Pearson's χ² and of total variation against the reference.",
@@ -211,20 +216,15 @@ def exact_table(grid: dict[str, Any], models: list[Model], summaries: list[dict[
     )
 
 
-def exact_text(p: float) -> str:
-    """Three decimals, or the order of magnitude of a p-value that has none there."""
-    return f"{p:.3f}" if p >= 0.0005 else f"{p:.0e}".replace("e-0", "e-")
-
-
 def verdict_table(grid: dict[str, Any]) -> Table:
     """The cells whose verdict after correction is not the same under all three tests, each with its reason."""
     rows: list[Sequence[Entry | str]] = []
     for scene, row in grid.items():
         for model, cell in row.items():
             if cell["tested"] and len({test["significant"] for test in cell["tests"].values()}) > 1:
-                cell["verdict_reason"] = reason(SCENES[scene], cell)
+                cell["verdict_code"], cell["verdict_reason"] = reason(SCENES[scene], cell)
                 verdicts = [
-                    Entry(f"{exact_text(cell['tests'][name]['q'])}", bold=cell["tests"][name]["significant"])
+                    Entry(exact_p_text(cell["tests"][name]["q"]), bold=cell["tests"][name]["significant"])
                     for name in TESTS
                 ]
                 rows.append([SCENES[scene].title, resolve([model])[0].label, *verdicts, cell["verdict_reason"]])
@@ -242,30 +242,40 @@ def verdict_table(grid: dict[str, Any]) -> Table:
     )
 
 
-def reason(scene: Scene, cell: dict[str, Any]) -> str:
-    """One line, from the counts, on why the tests disagree about a cell."""
-    tests, n = cell["tests"], cell["n_valid"]
-    if np.isclose(tests["chi2_exact"]["p"], tests["tv_exact"]["p"], rtol=1e-9):
-        p = tests["chi2_exact"]["p"]
-        return f"both exact tests give p = {p:.4f}; its correction depends on the other cells, whose p-values differ"
-    if tests["chi2_exact"]["significant"] == tests["tv_exact"]["significant"]:
-        published, exact = tests["chi2_monte_carlo"]["p"], tests["chi2_exact"]["p"]
-        return f"Monte Carlo noise at the threshold: p = {published:.4f}, exact {exact:.4f}"
-    observed, expected = np.array(cell["counts"]), n * np.array(scene.reference.probabilities)
-    if tests["chi2_exact"]["significant"]:
-        share = (observed - expected) ** 2 / expected
-        i = int(share.argmax())
-        return (
-            f"{share[i] / share.sum():.0%} of χ² comes from outcome {scene.outcomes[i]} "
-            f"({observed[i]} seen, {expected[i]:.2f} expected); the mass moved is TV = {cell['tv']:.2f}, "
-            f"which sampling noise reaches with p = {tests['tv_exact']['p']:.3f}"
+def reason(scene: Scene, cell: dict[str, Any]) -> tuple[str, str]:
+    """Why the tests disagree about a cell: a code, one of REASONS, and one line from the counts."""
+    tests, n, weights = cell["tests"], cell["n_valid"], scene.reference.weights
+    chi2, tv = tests["chi2_exact"], tests["tv_exact"]
+    if chi2["significant"] == tv["significant"]:
+        simulated = tests["chi2_monte_carlo"]["p"]
+        return "simulation", f"Monte Carlo noise at the threshold: p = {simulated:.4f}, exact {chi2['p']:.4f}"
+    if np.isclose(chi2["p"], tv["p"], rtol=1e-9):
+        return "correction", (
+            f"both exact tests give p = {chi2['p']:.4f}; its correction depends on the other cells, whose p-values "
+            "differ"
         )
-    i = int((observed - expected).argmax())
-    rare = int(expected.argmin())
-    return (
-        f"outcome {scene.outcomes[i]} is over-full ({observed[i]} seen, {expected[i]:.1f} expected), which TV = "
-        f"{cell['tv']:.2f} shows; the upper tail of χ² belongs to rare outcomes ({scene.outcomes[rare]}: "
-        f"{expected[rare]:.2f} expected)"
+    observed, expected = np.array(cell["counts"]), n * np.array(scene.reference.probabilities)
+    share = (observed - expected) ** 2 / expected
+    share /= share.sum()
+    if chi2["significant"]:
+        i = int(share.argmax())
+        leads = f"{share[i]:.0%} of χ² comes from outcome {scene.outcomes[i]}"
+        counts = f"({observed[i]} seen, {expected[i]:.2g} expected)"
+        moved = f"the mass moved is TV = {cell['tv']:.2f}, which sampling noise reaches with p = {tv['p']:.3f}"
+        # Rarer than the average outcome. Under a uniform reference none is.
+        if weights[i] * scene.k < scene.reference.denominator:
+            return "rare_outcome", f"{leads}, a rare one {counts}; {moved}"
+        return "one_outcome", f"{leads} {counts}, as χ² squares deviations and TV does not; {moved}"
+    if min(weights) < max(weights):
+        i, rare = int((observed - expected).argmax()), int(expected.argmin())
+        return "common_outcome", (
+            f"outcome {scene.outcomes[i]} is over-full ({observed[i]} seen, {expected[i]:.2g} expected), which TV = "
+            f"{cell['tv']:.2f} shows; the upper tail of χ² belongs to rare outcomes ({scene.outcomes[rare]}: "
+            f"{expected[rare]:.2g} expected)"
+        )
+    return "spread", (
+        f"the mass moved, TV = {cell['tv']:.2f}, is spread over outcomes that are all equally likely: none gives more "
+        f"than {share.max():.0%} of χ², which squares deviations and so sees many small ones less than TV does"
     )
 
 

@@ -167,9 +167,19 @@ def signed(value: float, digits: int) -> str:
     return f"+{text}" if float(text) > 0 else text
 
 
-def p_text(p: float) -> str:
-    """A p-value as the paper prints it: three decimals, or <0.001."""
-    return "<0.001" if p < 0.001 else f"{p:.3f}"
+def p_text(p: float, digits: int = 3) -> str:
+    """A simulated p-value as the paper prints it: three decimals (four where it is a threshold), or <0.001."""
+    return "<0.001" if p < 0.001 else f"{p:.{digits}f}"
+
+
+def exact_p_text(p: float) -> str:
+    """An exact p-value: three decimals, or the order of magnitude of one that has none there."""
+    return f"{p:.3f}" if p >= 0.0005 else f"{p:.0e}".replace("e-0", "e-")
+
+
+def percent(share: float) -> str:
+    """A share in per cent, with as many digits as it has: 0.95 is "95 %", 0.925 is "92.5 %"."""
+    return f"{100 * share:.6g} %"
 
 
 def range_text(low: float, high: float, digits: int = 2) -> str:

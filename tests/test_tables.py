@@ -8,7 +8,20 @@ from hypothesis import strategies as st
 
 from common import ANALYSES
 from paths import ANALYSIS
-from tables import _LATEX, Column, Entry, Group, Table, fixed, latex, latex_text, markdown, p_text, range_text
+from tables import (
+    _LATEX,
+    Column,
+    Entry,
+    Group,
+    Table,
+    exact_p_text,
+    fixed,
+    latex,
+    latex_text,
+    markdown,
+    p_text,
+    range_text,
+)
 
 TABLE = Table(
     "A & B",
@@ -134,6 +147,17 @@ def test_p_values_are_printed_as_in_the_paper() -> None:
         "0.001",
         "0.030",
         "1.000",
+    ]
+    assert [p_text(p, 4) for p in (0.0009, 0.0297)] == ["<0.001", "0.0297"]
+
+
+def test_an_exact_p_value_shows_its_order_of_magnitude_where_it_has_no_decimals() -> None:
+    assert [exact_p_text(p) for p in (1, 0.0297, 0.0005, 0.00049, 3.4e-12)] == [
+        "1.000",
+        "0.030",
+        "0.001",
+        "5e-4",
+        "3e-12",
     ]
 
 
