@@ -21,8 +21,8 @@ import numpy as np
 
 from constants import CHI2_REPLICATES, CHI2_TIE_TOLERANCE, EXACT_MAX_WORK, Reference
 from errors import UserError
-from lattice import FloatArray, Lattice, Statistic, joint_distribution, plan
-from stats_utils import null_counts
+from lattice import Lattice, Statistic, joint_distribution, plan
+from stats_utils import FloatArray, null_counts
 
 # Smaller p-values are reported as this, an upper bound: products of doubles below about 1e-308 lose digits.
 SMALLEST_TAIL = 1e-290

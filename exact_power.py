@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from exact_multinomial import Cut, NullDistribution
-from lattice import FloatArray, binomial_pmf
+from stats_utils import FloatArray, binomial_pmf
 
 # Epsilon is found to this precision.
 _WIDTH = 1e-9

@@ -22,14 +22,11 @@ from functools import cached_property, lru_cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammaln, xlogy
 
 from constants import EXACT_MAX_WORK, Reference
 from errors import UserError
+from stats_utils import FloatArray, IntArray, binomial_pmf
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 States = tuple[IntArray, FloatArray]
 Statistic = Literal["chi2", "tv"]
 
@@ -153,13 +150,6 @@ def _merged(costs: IntArray, masses: FloatArray) -> States:
         return occupied, dense[occupied]
     distinct, where = np.unique(costs, return_inverse=True)
     return distinct, np.bincount(where, masses).astype(np.float64)
-
-
-def binomial_pmf(trials: ArrayLike, successes: ArrayLike, p: ArrayLike, q: ArrayLike) -> FloatArray:
-    """Binomial probabilities, elementwise. q is 1 - p, passed so that neither loses digits when it is small."""
-    n, x = np.asarray(trials), np.asarray(successes)
-    log = gammaln(n + 1) - gammaln(x + 1) - gammaln(n - x + 1) + xlogy(x, p) + xlogy(n - x, q)
-    return np.exp(log)  # type: ignore[no-any-return]
 
 
 class Joint:

@@ -6,7 +6,6 @@ TV = sum_i (p_i - x_i / m)_+ needs only one and two counts at a time, so that bi
 two moments without simulation. They are summed over m ~ Binomial(N, rho).
 """
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, groupby
@@ -14,12 +13,15 @@ from itertools import combinations, groupby
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike
+from scipy.special import gammaln, xlogy
 
 from constants import Reference
-from stats_utils import FloatArray, IntArray, null_floor
+from stats_utils import FloatArray, IntArray, binomial_pmf, null_floor
 
 # Numbers of valid rollouts that are less likely than this are left out: a score is of order one, so they cannot show.
 _NEGLIGIBLE = 1e-18
+# Terms of the trinomial sums are at most e^n.
+_LARGEST_N = 700
 
 
 @dataclass(frozen=True)
@@ -34,16 +36,16 @@ def score_moments(distributions: ArrayLike, n: int, reference: Reference) -> Sco
     """Moments of the score of `n` rollouts drawn from each of d outcome distributions.
 
     distributions: shape (d, k + 1): probabilities of the k outcomes, then that of an unscorable rollout; rows sum to 1.
-    Raises ValueError for other shapes, negative entries or n < 1.
+    Raises ValueError for other shapes, negative entries, n < 1, or n > 700, where e^n nears the end of doubles.
     """
     q = np.asarray(distributions, dtype=np.float64)
-    if q.ndim != 2 or q.shape[1] != reference.k + 1 or q.size == 0 or n < 1:
+    if q.ndim != 2 or q.shape[1] != reference.k + 1 or q.size == 0 or not 1 <= n <= _LARGEST_N:
         raise ValueError(f"distributions of shape {q.shape} and n = {n} do not fit {reference.k} outcomes")
     if q.min() < 0 or not np.allclose(q.sum(axis=1), 1, rtol=0, atol=1e-9):
         raise ValueError("a distribution has negative entries or does not sum to 1")
     rho = np.minimum(q[:, :-1].sum(axis=1), 1.0)
-    n_valid = [m for m in range(n + 1) if _binomial(n, m, rho).max() > _NEGLIGIBLE]
-    weights = np.stack([_binomial(n, m, rho) for m in n_valid])
+    n_valid = [m for m in range(n + 1) if binomial_pmf(n, m, rho, 1 - rho).max() > _NEGLIGIBLE]
+    weights = np.stack([binomial_pmf(n, m, rho, 1 - rho) for m in n_valid])
     # Where no rollout can be valid the conditional distribution does not matter; zeros keep it finite.
     given_valid = q[:, :-1] / np.where(rho > 0, rho, 1.0)[:, None]
 
@@ -58,11 +60,6 @@ def score_moments(distributions: ArrayLike, n: int, reference: Reference) -> Sco
     return ScoreMoments(mean, (weights * (variances + (means - mean) ** 2)).sum(axis=0))
 
 
-def _binomial(n: int, m: int, p: FloatArray) -> FloatArray:
-    probability: FloatArray = math.comb(n, m) * p**m * (1 - p) ** (n - m)
-    return probability
-
-
 def _tv_moments(q: FloatArray, m: int, reference: Reference) -> tuple[FloatArray, FloatArray]:
     """E[TV] and E[TV^2] of m draws from each row of q, shape (d, k)."""
     mean, square = np.zeros(len(q)), np.zeros(len(q))
@@ -72,11 +69,11 @@ def _tv_moments(q: FloatArray, m: int, reference: Reference) -> tuple[FloatArray
         x = np.arange(size)
         deficit = np.array([[reference.probabilities[i] - c / m for c in range(size)] for i in bins])
         chosen = q[:, bins, None]
-        pmf = np.array([math.comb(m, c) for c in x]) * chosen**x * (1 - chosen) ** (m - x)
+        pmf = binomial_pmf(m, x, chosen, 1 - chosen)
         mean += (deficit * pmf).sum(axis=(1, 2))
         square += (deficit**2 * pmf).sum(axis=(1, 2))
-        # deficit(x) q^x / x!: what a bin contributes to a trinomial sum.
-        blocks.append((bins, deficit * chosen**x / np.array([math.factorial(c) for c in x])))
+        # deficit(x) (m q)^x / x!: what a bin contributes to a trinomial sum. The power of m keeps it in range.
+        blocks.append((bins, deficit * np.exp(xlogy(x, m * chosen) - gammaln(x + 1))))
     for (bins_a, a), (bins_b, b) in combinations(blocks, 2):
         pairs = [(i, j) for i in range(len(bins_a)) for j in range(len(bins_b))]
         square += 2 * _pair_sum(q, m, bins_a, a, bins_b, b, pairs)
@@ -113,8 +110,8 @@ def _pair_sum(
     elsewhere = np.maximum(1 - q[:, bins_a[first]] - q[:, bins_b[second]], 0.0)[:, :, None]
     # x + y never exceeds m: x < m p_i and y < m p_j.
     total = np.arange(left.shape[2] + right.shape[2] - 1)
-    falling = np.array([float(math.perm(m, t)) for t in total])
-    # rest[..., x, y] = m! / (m - x - y)! (1 - q_i - q_j)^(m - x - y), a view that repeats what depends on x + y only.
+    falling = np.cumprod(1 - np.maximum(total - 1, 0) / m)  # m! / (m - t)! / m^t
+    # rest[..., x, y] = m! / (m - t)! / m^t (1 - q_i - q_j)^(m - t), t = x + y: a view that repeats what depends on t.
     rest = sliding_window_view(falling * elsewhere ** (m - total), right.shape[2], axis=2)
     total_over_pairs: FloatArray = np.einsum("dpx,dpxy,dpy->d", left, rest, right)
     return total_over_pairs

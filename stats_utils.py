@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betaincinv
+from scipy.special import betaincinv, gammaln, xlogy
 
 from constants import CHI2_TIE_TOLERANCE, Reference
 
@@ -164,11 +164,17 @@ def clopper_pearson(successes: int, trials: int, level: float) -> Interval:
     return Interval(low, high, level, "Clopper-Pearson")
 
 
+def binomial_pmf(trials: ArrayLike, successes: ArrayLike, p: ArrayLike, q: ArrayLike) -> FloatArray:
+    """Binomial probabilities, elementwise. q is 1 - p, passed so that neither loses digits when it is small."""
+    n, x = np.asarray(trials), np.asarray(successes)
+    log = gammaln(n + 1) - gammaln(x + 1) - gammaln(n - x + 1) + xlogy(x, p) + xlogy(n - x, q)
+    return np.exp(log)  # type: ignore[no-any-return]
+
+
 def binomial_range(n: int, p: float, level: float) -> tuple[int, int]:
     """Central range of a Binomial(n, p) count: the quantiles (1 - level) / 2 and (1 + level) / 2, where a quantile is
     the smallest count whose distribution function reaches it."""
-    pmf = [math.comb(n, x) * p**x * (1 - p) ** (n - x) for x in range(n + 1)]
-    cdf = np.cumsum(pmf)
+    cdf = np.cumsum(binomial_pmf(n, np.arange(n + 1), p, 1 - p))
     tail = (1 - level) / 2
     low, high = np.searchsorted(cdf, [tail, 1 - tail])
     return int(low), min(int(high), n)

@@ -16,9 +16,9 @@ import exact_multinomial
 from constants import ALPHA, BINOMIAL_10, COIN, DIE, LOTTERY_20, ROULETTE_COLOUR, SUITS, Reference
 from errors import UserError
 from exact_multinomial import SMALLEST_TAIL, null_distribution, p_value, within_reach
-from lattice import Lattice, Statistic, binomial_pmf
+from lattice import Lattice, Statistic
 from scenes import SCENES
-from stats_utils import chi2_statistic, null_counts, null_floor, total_variation
+from stats_utils import binomial_pmf, chi2_statistic, null_counts, null_floor, total_variation
 
 STATISTICS: tuple[Statistic, ...] = ("chi2", "tv")
 REFERENCES = tuple(dict.fromkeys(scene.reference for scene in SCENES.values()))

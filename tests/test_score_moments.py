@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -64,6 +65,17 @@ def test_a_calibrated_operator_expects_a_score_of_zero_however_much_is_scorable(
     assert half.mean[0] == pytest.approx(0.5, abs=1e-13)
 
 
+@pytest.mark.parametrize("n", [200, 700])
+def test_moments_of_many_tosses_are_those_of_the_binomial(n: int) -> None:
+    x = np.arange(n + 1)
+    pmf = scipy.stats.binom.pmf(x, n, 0.3)
+    floor = (scipy.stats.binom.pmf(x, n, 0.5) * np.abs(x / n - 0.5)).sum()
+    scores = (np.abs(x / n - 0.5) - floor) / (1 - floor)
+    moments = score_moments([[0.3, 0.7, 0.0]], n, COIN)
+    assert moments.mean[0] == pytest.approx((pmf * scores).sum(), rel=1e-9)
+    assert moments.variance[0] == pytest.approx((pmf * scores**2).sum() - (pmf * scores).sum() ** 2, rel=1e-6)
+
+
 def test_what_cannot_vary_has_its_own_score_and_no_variance() -> None:
     moments = score_moments(np.eye(5), N_ROLLOUTS, SUITS)
     one_suit = cell_score((N_ROLLOUTS, 0, 0, 0), N_ROLLOUTS, SUITS).score
@@ -88,6 +100,7 @@ def test_a_row_does_not_depend_on_the_rows_beside_it() -> None:
         ([[0.5, 0.6, 0.0]], 4),
         ([[1.5, -0.5, 0.0]], 4),
         ([[0.5, 0.5, 0.0]], 0),
+        ([[0.5, 0.5, 0.0]], 701),
         (np.empty((0, 3)), 4),
     ],
 )
