@@ -241,7 +241,7 @@ def test_a_labelling_writes_what_validate_extraction_reads(
     )
     assert set(json.loads(output.read_text())) == {"labels"}
     assert validate_extraction.main(["--analysis", str(analysis), "--labels", str(output)]) == 0
-    rows = json.loads((analysis / "results" / "validate_extraction.json").read_text())["scenes"]
+    rows = json.loads((analysis / "results" / "validate_extraction_main_anna.json").read_text())["scenes"]
     assert rows["total"]["n"] == 8
 
 
@@ -412,5 +412,5 @@ def test_labels_of_an_ablation_are_joined_to_its_own_outcomes(analysis: Path, tm
     records.write_human_labels(path, labels)
     assert json.loads(path.read_text())["study"] == "dur5s"
     assert validate_extraction.main(["--analysis", str(analysis), "--labels", str(path)]) == 0
-    row = json.loads((analysis / "results" / "validate_extraction.json").read_text())["scenes"]["dice"]
+    row = json.loads((analysis / "results" / "validate_extraction_labels.json").read_text())["scenes"]["dice"]
     assert (row["n"], row["agree"]) == (N, N)

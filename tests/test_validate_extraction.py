@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 import validate_extraction
+from common import snapshot
 from paths import PAPER
 from records import read_published
 
@@ -27,14 +28,6 @@ def test_every_published_count_is_reproduced(analysis: Path) -> None:
         assert {name: str(rows[scene][name]) for name in published} == published, scene
 
 
-def test_each_kind_of_disagreement_is_counted_apart() -> None:
-    row = validate_extraction.agreement([(1, 1), (None, None), (None, 2), (2, None), (1, 2), (2, 2)])
-    expected = {"n": 6, "agree": 3, "false_null": 1, "human_valid": 4, "missed_null": 1, "human_null": 2}
-    assert {name: row[name] for name in expected} == expected
-    assert (row["wrong_label"], row["both_valid"]) == (1, 3)
-    assert row["rates"]["agreement"]["estimate"] == 0.5
-
-
 def test_the_counts_of_the_scenes_add_up_to_the_total(analysis: Path) -> None:
     rows = run(analysis)
     total = rows.pop("total")
@@ -49,11 +42,6 @@ def test_an_interval_holds_its_rate_and_is_never_of_zero_width(analysis: Path) -
     assert all(rate["low"] <= rate["estimate"] <= rate["high"] and rate["low"] < rate["high"] for rate in rates)
 
 
-def test_a_rate_without_a_rollout_is_not_estimated() -> None:
-    assert validate_extraction.agreement([(1, 1)])["rates"]["missed_null"] is None
-    assert set(validate_extraction.agreement([])["rates"].values()) == {None}
-
-
 def test_a_labelled_cell_without_outcomes_is_an_error_that_names_its_file(
     analysis: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -64,13 +52,29 @@ def test_a_labelled_cell_without_outcomes_is_an_error_that_names_its_file(
     assert not (analysis / "results").exists()
 
 
-def test_labels_may_come_from_another_file(analysis: Path, tmp_path: Path) -> None:
-    other = tmp_path / "other.json"
+def test_labels_of_another_file_get_a_table_of_their_own(
+    analysis: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(analysis)
+    published = snapshot(analysis)
+    other = tmp_path / "anna.json"
     other.write_text(json.dumps({"labels": [{"scene": "dice", "model": "wan", "seed": 0, "label": None}]}))
-    rows = run(analysis, "--labels", str(other))
+    assert validate_extraction.main(["--analysis", str(analysis), "--labels", str(other)]) == 0
+    rows = json.loads((analysis / "results/validate_extraction_anna.json").read_text())["scenes"]
     assert rows["total"]["n"] == 1
     assert rows["dice"]["missed_null"] == 1
     assert rows["cards"]["rates"]["agreement"] is None
+    found = snapshot(analysis)
+    assert {name: found[name] for name in published} == published
+    assert set(found) - set(published) == {
+        "results/validate_extraction_anna.json",
+        "tables/validate_extraction_anna.md",
+        "tables/validate_extraction_anna.tex",
+    }
+    capsys.readouterr()
+    other.rename(tmp_path / "of anna.json")
+    assert validate_extraction.main(["--analysis", str(analysis), "--labels", str(tmp_path / "of anna.json")]) == 2
+    assert "--labels: file name 'of anna': not a usable key; expected" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -96,3 +100,12 @@ def test_a_selection_is_printed_and_not_written(analysis: Path, capsys: pytest.C
     printed = capsys.readouterr().out
     assert "Cards" in printed and "Dice" not in printed
     assert not (analysis / "results").exists()
+
+
+def test_a_model_without_a_label_is_an_error_that_names_those_with_one(
+    analysis: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert validate_extraction.main(["--analysis", str(analysis), "--model", "mine"]) == 2
+    error = capsys.readouterr().err
+    assert "--model mine: no label in" in error and "expected one of cosmos3_super, " in error
+    assert error.count("\n") == 1
