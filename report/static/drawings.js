@@ -48,7 +48,7 @@ function distribution(scene, cell, width) {
     parts.push(drawn("path", { d: `M${x} ${y(expected) - 4.5}l4.5 4.5l-4.5 4.5l-4.5 -4.5z`, class: "expected" }));
     parts.push(words(x, bottom + 15, outcome, "tick", "middle"));
   });
-  parts.push(words(left, height - 4, `outcome, of ${n} scorable rollouts`, "axis"));
+  parts.push(words(left, height - 4, `outcome (${n} scorable)`, "axis"));
   return frame(width, height, `Counts of the outcomes against what the reference expects of ${n} rollouts`, ...parts);
 }
 
