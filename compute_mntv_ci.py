@@ -1,8 +1,8 @@
-"""Table 2's footer: intervals on mnTV, published and corrected; paired differences; which model is best.
+"""Table 2's footer: intervals on mnTV, published and corrected; pairwise differences; which model is best.
 
     python compute_mntv_ci.py [--models MINE] [--model wan] [--analysis DIR]
 
-Reads   analysis/{scene}_{model}_bins.json
+Reads   analysis/{scene}_{model}_bins.json; analysis/results/study_interval_coverage.json (how often intervals cover)
 Writes  analysis/results/mntv_ci.json; analysis/tables/mntv_ci.{md,tex} (models), mntv_ci_cells.{md,tex} (cells),
         mntv_ci_differences.{md,tex} (pairs of models)
 Free: needs no key and no network.
@@ -14,11 +14,12 @@ published six; the probability of being best is among these and the published.
 import sys
 from collections.abc import Sequence
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import cli
 import records
-from constants import BOOTSTRAP_REPLICATES, INTERVAL_LEVEL
+from constants import BOOTSTRAP_REPLICATES, INTERVAL_LEVEL, INTERVAL_PSEUDO_ROLLOUTS
 from grid_table import grid_table
 from intervals import (
     Estimate,
@@ -32,10 +33,13 @@ from intervals import (
     probability_best,
 )
 from models import PUBLISHED, Model, resolve
-from outputs import Outputs
+from outputs import Outputs, read_results, stem_of
 from scenes import SCENES, Scene
 from stats_utils import mntv
-from tables import DASH, Column, Entry, Table, fixed, range_text
+from tables import DASH, Column, Entry, Table, fixed, percent, range_text
+
+# Whose results say how often the intervals of single cells cover.
+STUDY = "study_interval_coverage.py"
 
 
 @cli.command
@@ -88,7 +92,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         }
     )
     outputs.table(model_table(models, percentile, corrected, best))
-    outputs.table(cell_table(models, by_cell), "_cells")
+    outputs.table(cell_table(models, by_cell, single_cell_coverage(args.analysis)), "_cells")
     if pairs:
         outputs.table(pair_table(names, pairs, told), "_differences")
     outputs.finish()
@@ -133,7 +137,7 @@ def model_table(
             ]
         )
     return Table(
-        f"mnTV with {INTERVAL_LEVEL:.0%} intervals, lowest first.",
+        f"mnTV with {percent(INTERVAL_LEVEL)} intervals, lowest first.",
         [
             Column("Model", "l"),
             Column("mnTV ↓"),
@@ -146,22 +150,39 @@ def model_table(
         [
             f"Published: percentiles of {BOOTSTRAP_REPLICATES:,} bootstrap replicates, which lie too high where a cell "
             "is near its reference. Corrected: score ± t × standard error of the expected score at this N.",
-            "A degenerate cell (all rollouts unscorable, or all the same) shows no spread: intervals hold given it.",
+            "A degenerate cell (all rollouts unscorable, or all the same) shows no spread. The published interval "
+            "takes it for certain; the corrected one adds "
+            f"{INTERVAL_PSEUDO_ROLLOUTS:g} rollouts of a calibrated operator to every cell.",
         ],
     )
 
 
-def cell_table(models: list[Model], by_cell: dict[str, dict[str, Estimate]]) -> Table:
+def single_cell_coverage(analysis: Path) -> str:
+    """One sentence, from the results of the study where there are some, on how often such intervals cover."""
+    if not (analysis / "results" / f"{stem_of(STUDY)}.json").exists():
+        return f"They are rough: {STUDY} measures how often they contain what they estimate."
+    found = read_results(analysis, STUDY)["single_cells"]
+    low, median, high = (f"{100 * found[name]:.0f}" for name in ("lowest", "median", "highest"))
+    return (
+        f"They rest on one variance each and are rough: in simulation {low} to {high} % of them contain what they "
+        f"estimate, depending on the cell (median {median} %; {STUDY})."
+    )
+
+
+def cell_table(models: list[Model], by_cell: dict[str, dict[str, Estimate]], coverage: str) -> Table:
     def entries(scene: Scene, model: Model) -> list[Entry | str]:
         estimate = by_cell[scene.key][model.key]
         return [range_text(estimate.interval.low, estimate.interval.high) if estimate.interval else "n.e."]
 
     return grid_table(
-        f"Corrected {INTERVAL_LEVEL:.0%} interval on the expected score of each cell.",
+        f"Corrected interval on the expected score of each cell, nominally {percent(INTERVAL_LEVEL)}.",
         list(by_cell),
         models,
         entries,
-        notes=["n.e.: not estimable, since all rollouts of the cell are unscorable or all have the same outcome."],
+        notes=[
+            coverage,
+            "n.e.: not estimable, since all rollouts of the cell are unscorable or all have the same outcome.",
+        ],
     )
 
 
@@ -177,7 +198,7 @@ def pair_table(names: dict[str, str], pairs: dict[tuple[str, str], dict[str, Est
         for (a, b), pair in pairs.items()
     ]
     return Table(
-        f"Differences in mnTV, first minus second, with {INTERVAL_LEVEL:.0%} intervals.",
+        f"Pairwise differences in mnTV, first minus second, with {percent(INTERVAL_LEVEL)} intervals.",
         [Column("First", "l"), Column("Second", "l"), Column("difference"), Column("published"), Column("corrected")],
         rows,
         ["Bold: the corrected interval excludes 0. No correction for the number of pairs.", told],

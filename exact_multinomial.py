@@ -19,13 +19,11 @@ from typing import Literal
 
 import numpy as np
 
-from constants import CHI2_REPLICATES, CHI2_TIE_TOLERANCE, EXACT_MAX_WORK, Reference
+from constants import CHI2_REPLICATES, CHI2_TIE_TOLERANCE, EXACT_MAX_WORK, SMALLEST_TAIL, Reference
 from errors import UserError
 from lattice import Lattice, Statistic, joint_distribution, plan
 from stats_utils import FloatArray, null_counts
 
-# Smaller p-values are reported as this, an upper bound: products of doubles below about 1e-308 lose digits.
-SMALLEST_TAIL = 1e-290
 # Levels are compared up to rounding, so that a tail of exactly 1/16 is at most 1/16.
 _ROUNDING = 1e-12
 

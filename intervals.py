@@ -13,11 +13,17 @@ high. Near TV = 0, where |.| has its kink, the bootstrap is not even consistent 
 
 The corrected interval is centred on the observed score:  mnTV-hat +- t_{N-1} se,  se^2 = S^-2 sum_s V_s N / (N - 1).
 V_s is the exact variance of the score (score_moments) at an estimate of q_s. The empirical distribution itself will
-not do: it is further from the reference than q_s is, again by sampling noise, and so hides the kink. It is moved
-towards the calibrated operator by the positive-part James-Stein weight (`shrunken_distributions`). The degrees of
+not do: it is further from the reference than q_s is, again by sampling noise, and so hides the kink; and where nothing
+or next to nothing varied, it has no spread although q_s may have. It is moved towards the calibrated operator, by the
+positive-part James-Stein weight and by a fraction of a pseudo-rollout (`shrunken_distributions`). The degrees of
 freedom of a sum of variances lie between those of one and of all of its terms (Satterthwaite 1946); the lower end is
 taken.
-study_interval_coverage.py measures how often each interval contains theta.
+
+study_interval_coverage.py measures how often each interval contains theta. With nine scenes of 32 rollouts the
+corrected one of nominally 95 % does so in 92 to 98 % of replications: for the published models, with and without
+certainties, where 3 % to all of a calibrated operator's rollouts are scorable, and where up to 90 % of the mass has
+moved to one outcome. Lowest where 10 to 15 % are scorable or 30 to 40 % have moved; too wide where nearly nothing
+varies. That is the range of validity: an interval of a single cell, on one variance alone, can cover much less often.
 
 Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapter 13. Hall, The Bootstrap and Edgeworth Expansion
 (1992), section 3.10. Andrews, Econometrica 68 (2000) 399-405. Efron and Morris, JASA 68 (1973) 117-130; for
@@ -32,15 +38,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtr, stdtrit
 
-from constants import BOOTSTRAP_SEED, INTERVAL_LEVEL, Reference
+from constants import BOOTSTRAP_SEED, INTERVAL_LEVEL, INTERVAL_PSEUDO_ROLLOUTS, Reference
 from score_moments import score_moments
 from stats_utils import FloatArray, Interval, cell_score, score_replicates
 
 PERCENTILE = "percentile bootstrap"
 CORRECTED = "score ± t × standard error"
 
-# Nodes of the quadrature of P(best), in standard errors. The integrand is smooth, so that the trapezoidal rule settles
-# ten digits; with the degrees of freedom of ten rollouts or more nothing lies beyond the ends.
+# Nodes of the quadrature of P(best), in standard errors. With 31 degrees of freedom the density beyond the ends is
+# below 1e-15. The trapezoidal rule needs errors of like size: a model with a hundredth of another's is a narrow step.
 _NODES = np.linspace(-15, 15, 3001)
 
 
@@ -86,7 +92,7 @@ class Estimate:
     """A score, a mean of scores or a difference of such, with its interval.
 
     interval: None when it is not estimable; `reason` then says why.
-    degenerate: how many of the `cells` behind the value show no spread, so that the interval holds for the others only.
+    degenerate: how many of the `cells` behind the value show no spread: what they add to the interval is assumed.
     standard_error: of the corrected scheme; None for a percentile interval, which has none, and without an interval.
     """
 
@@ -138,7 +144,7 @@ def percentile_estimate(
 ) -> Estimate:
     """The published interval: `value` with the central percentiles of its bootstrap replicates.
 
-    For a paired difference: the difference of two models' mnTV, that of their replicates, and the cells of both.
+    For a difference of two models: the difference of two models' mnTV, that of their replicates, and the cells of both.
     """
     degenerate, reason = _degenerate(cells)
     if reason is not None:
@@ -156,7 +162,8 @@ def shrunken_distributions(counts: ArrayLike, reference: Reference) -> FloatArra
 
     The empirical distribution q-hat moves towards the calibrated operator's p = (reference, 0) by the positive-part
     James-Stein weight:  p + max(0, 1 - V / |q-hat - p|^2) (q-hat - p),  where V = (1 - |q-hat|^2) / (N - 1) is an
-    unbiased estimate of E|q-hat - q|^2 (Efron and Morris 1973). A degenerate row has V = 0 and stays as it is.
+    unbiased estimate of E|q-hat - q|^2 (Efron and Morris 1973). A degenerate row has V = 0, as if it could not have
+    come out otherwise. Every row therefore counts as N rollouts of that estimate and INTERVAL_PSEUDO_ROLLOUTS of p.
     """
     x = np.asarray(counts, dtype=np.float64)
     n = x.sum(axis=1, keepdims=True)
@@ -165,20 +172,21 @@ def shrunken_distributions(counts: ArrayLike, reference: Reference) -> FloatArra
     noise = (n**2 - (x**2).sum(axis=1, keepdims=True)) / (n**2 * np.maximum(n - 1, 1))
     distance = ((empirical - target) ** 2).sum(axis=1, keepdims=True)
     weight = np.maximum(0.0, 1 - noise / np.where(distance > 0, distance, 1.0))
-    shrunken: FloatArray = target + weight * (empirical - target)
+    shrunken: FloatArray = target + weight * n / (n + INTERVAL_PSEUDO_ROLLOUTS) * (empirical - target)
     return shrunken
 
 
 def score_variances(counts: ArrayLike, reference: Reference) -> FloatArray:
     """Estimated variance of the score for each row of `counts`, shape (d, k + 1), nulls last, N >= 2 a row -> (d,).
 
-    Zero for a degenerate row, where it is no estimate. All rows have the same N.
+    Positive for a degenerate row too, where it is no estimate but what a pseudo-rollout assumes. All rows have the
+    same N.
     """
     # Few rows differ where k is small, and one row's variance costs much more than finding its equals.
     rows, where = np.unique(np.asarray(counts), axis=0, return_inverse=True)
     n = int(rows[0].sum())
     variances = score_moments(shrunken_distributions(rows, reference), n, reference).variance * n / (n - 1)
-    return np.where(rows.max(axis=1) < n, variances, 0.0)[where.ravel()]
+    return variances[where.ravel()]
 
 
 def half_widths(standard_errors: ArrayLike, degrees_of_freedom: int, level: float) -> FloatArray:
@@ -195,7 +203,7 @@ def corrected_estimate(value: float, cells: Sequence[Outcomes], level: float = I
     degenerate, reason = _degenerate(cells)
     if reason is not None:
         return Estimate(value, None, CORRECTED, len(cells), degenerate, reason=reason)
-    variances = [score_variances([cell.with_null], cell.reference)[0] for cell in cells if cell.degenerate is None]
+    variances = [score_variances([cell.with_null], cell.reference)[0] for cell in cells]
     error = StandardError(math.sqrt(sum(variances)) / len(cells), min(cell.n for cell in cells) - 1)
     reach = float(half_widths(error.value, error.degrees_of_freedom, level))
     interval = Interval(value - reach, min(value + reach, 1.0), level, CORRECTED)
@@ -221,7 +229,7 @@ def corrected_difference(a: Estimate, b: Estimate, level: float = INTERVAL_LEVEL
 
 
 def probability_best(estimates: Mapping[str, Estimate]) -> dict[str, float]:
-    """Model -> probability that its expected mnTV is the lowest of all; sums to 1.
+    """Model -> probability that its expected mnTV is the lowest of all; they sum to 1 up to the quadrature.
 
     Each theta follows the distribution that its intervals of all levels make up, value + standard error x t
     (a confidence distribution: Schweder and Hjort, Confidence, Likelihood, Probability, 2016), independently of the

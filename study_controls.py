@@ -5,9 +5,11 @@
 Reads   nothing: the outcomes are the simulator's truths, without rendering a video
 Writes  analysis/results/study_controls.json, analysis/tables/study_controls.{md,tex},
         analysis/figures/study_controls.{pdf,png}
-Free: needs no key and no network. Exit 1 when a law's seed sets do not look like its distribution.
+Free: needs no key and no network. Exit 1 when a law's seed sets do not look like its distribution: their mean is too
+many standard errors from theory, or their distribution function is further from the exact one than the inequality of
+Dvoretzky, Kiefer and Wolfowitz allows at CONTROL_GATE_LEVEL.
 
-What a judge does to the outcomes is measured elsewhere (validate_extraction.py --truth): this is about the generator.
+What a judge does to the outcomes is measured elsewhere (validate_judge.py): this is about the generator.
 """
 
 import math
@@ -19,20 +21,24 @@ import numpy as np
 from tqdm import tqdm
 
 import cli
-from constants import CONTROL_BAND_LEVEL, CONTROL_SEED_SETS, N_ROLLOUTS
+from constants import (
+    CONTROL_BAND_LEVEL,
+    CONTROL_GATE_LEVEL,
+    CONTROL_MEAN_STANDARD_ERRORS,
+    CONTROL_SEED_SETS,
+    N_ROLLOUTS,
+    SCORE_GRID,
+)
 from models import resolve
 from outputs import Outputs
 from scenes import SCENES
-from score_distribution import Law, ScoreDistribution, mntv_distribution
-from simulator import LAWS, law_probabilities, simulate
+from simulator import LAWS, simulate
+from simulator.theory import control_distribution
 from stats_utils import cell_score, mntv
-from tables import Column, Table, fixed, range_text
+from tables import Column, Table, fixed, percent, range_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-# A law fails when the mean of its seed sets is further from theory than this many standard errors.
-MAX_STANDARD_ERRORS = 4.0
 
 
 @cli.command
@@ -54,11 +60,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 1 if failed else 0
 
 
-def expected_distribution(law: str) -> ScoreDistribution:
-    laws = [Law([float(p) for p in law_probabilities(law, key)], scene.reference) for key, scene in SCENES.items()]
-    return mntv_distribution(laws, N_ROLLOUTS)
-
-
 def seed_set_mntv(law: str, index: int) -> float:
     """mnTV of the truths of seeds index * N .. (index + 1) * N - 1, all scenes."""
     scores = {}
@@ -72,24 +73,27 @@ def seed_set_mntv(law: str, index: int) -> float:
 
 def compare(law: str, values: np.ndarray) -> dict[str, Any]:
     """The seed sets of one law against its exact distribution."""
-    expected = expected_distribution(law)
-    tail = (1 - CONTROL_BAND_LEVEL) / 2
-    low, high = expected.quantile(tail), expected.quantile(1 - tail)
-    sd = math.sqrt(max(float(expected.masses @ (expected.values - expected.mean) ** 2), 0.0))
-    difference = float(values.mean()) - expected.mean
-    # A law without chance has no spread; rounding is all that may differ.
-    allowed = MAX_STANDARD_ERRORS * sd / math.sqrt(len(values)) + 1e-4
+    expected = control_distribution(law)
+    low, high = expected.central_band(CONTROL_BAND_LEVEL)
+    difference = abs(float(values.mean()) - expected.mean)
+    # A law without chance has no spread; the grid is all that may differ.
+    standard_error = expected.standard_deviation / math.sqrt(len(values))
+    mean_agrees = difference <= CONTROL_MEAN_STANDARD_ERRORS * standard_error + SCORE_GRID
+    distance = expected.distance(values)
+    largest_distance = math.sqrt(math.log(2 / (1 - CONTROL_GATE_LEVEL)) / (2 * len(values)))
     # For the figure: the exact distribution function at a few hundred levels.
     levels = np.linspace(0.001, 0.999, 200)
     return {
         "mntv": sorted(values.tolist()),
         "mean": float(values.mean()),
         "expected": expected.mean,
-        "sd": sd,
+        "sd": expected.standard_deviation,
         "low": low,
         "high": high,
-        "inside": int(np.count_nonzero((values >= low - 1e-4) & (values <= high + 1e-4))),
-        "agrees": bool(abs(difference) <= allowed),
+        "inside": sum(expected.in_central_band(value, CONTROL_BAND_LEVEL) for value in values.tolist()),
+        "distance": distance,
+        "largest_distance": largest_distance,
+        "agrees": mean_agrees and distance <= largest_distance,
         "curve": {"level": levels.tolist(), "mntv": [expected.quantile(level) for level in levels]},
     }
 
@@ -102,6 +106,7 @@ def study_table(results: dict[str, dict[str, Any]]) -> Table:
             fixed(result["expected"], 4),
             range_text(result["low"], result["high"], 3),
             f"{result['inside']} of {len(result['mntv'])}",
+            f"{fixed(result['distance'], 2)} (≤ {fixed(result['largest_distance'], 2)})",
         ]
         for law, result in results.items()
     ]
@@ -111,11 +116,16 @@ def study_table(results: dict[str, dict[str, Any]]) -> Table:
             Column("Law", "l"),
             Column("mean mnTV"),
             Column("expected"),
-            Column(f"exact {CONTROL_BAND_LEVEL:.0%} band"),
+            Column(f"exact {percent(CONTROL_BAND_LEVEL)} band"),
             Column("sets inside"),
+            Column("sup |F − F₀|"),
         ],
         rows,
-        ["The pendulum of sim_calibrated is integrated, not drawn: its P(left) is close to one half, not equal to it."],
+        [
+            "The pendulum of sim_calibrated is integrated, not drawn: P(left) is close to one half, not equal to it.",
+            "sup |F − F₀|: largest difference between the distribution function of the seed sets and the exact one; in "
+            "parentheses what it may be (Dvoretzky-Kiefer-Wolfowitz).",
+        ],
     )
 
 
@@ -127,7 +137,7 @@ def draw(results: dict[str, dict[str, Any]]) -> "Figure":
     axes = axes_grid(figure, 1, len(results), sharey=True)
     for ax, (law, result) in zip(axes, results.items(), strict=True):
         values = result["mntv"]
-        ax.axvspan(result["low"], result["high"], color=BAND, label=f"exact {CONTROL_BAND_LEVEL:.0%} band")
+        ax.axvspan(result["low"], result["high"], color=BAND, label=f"exact {percent(CONTROL_BAND_LEVEL)} band")
         ax.plot(result["curve"]["mntv"], result["curve"]["level"], color=INK, linewidth=1, label="exact")
         share = np.arange(1, len(values) + 1) / len(values)
         ax.step(values, share, where="post", color=EMPIRICAL, linewidth=1.4, label=f"{len(values)} seed sets")

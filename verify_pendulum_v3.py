@@ -31,6 +31,8 @@ from constants import (
     PENDULUM_BAND,
     PENDULUM_BAND_FROM_S,
     PENDULUM_BAND_TO_S,
+    PENDULUM_BLOCK,
+    PENDULUM_ENERGY_TOLERANCE,
     PENDULUM_LENGTHS_M,
     PENDULUM_MEMBERS,
     PENDULUM_NOISE_DEG,
@@ -41,7 +43,7 @@ from double_pendulum import circle_derivative, energy
 from outputs import Outputs
 from runge_kutta import integrate
 from stats_utils import clopper_pearson
-from tables import Column, Entry, Table, fixed, range_text
+from tables import Column, Entry, Table, fixed, percent, range_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -50,13 +52,8 @@ Array = NDArray[np.float64]
 
 # Before the first of these the noise has not spread; after the last no model's clip goes on.
 TIMES_S = tuple(i / 10 for i in range(10, 51))
-# Members that share one adaptive step. Smaller blocks spend their time on calls, larger ones on waiting for memory.
-# Another size moves the third decimal of late probabilities, as another seed would: the motion is chaotic.
-BLOCK = 5_000
 # The result does not depend on it: noise is drawn before, and blocks are integrated apart from each other.
 PROCESSES = 2
-# Of the energy between hanging and standing upright. The tolerances leave 1e-4; a wrong equation leaves about 1.
-ENERGY_TOLERANCE = 1e-3
 # Decimals of a probability that do not depend on the processor: a difference in the last bit of the angles moved none
 # of 4,000 members to the other side within 5 s.
 DECIMALS = 3
@@ -94,7 +91,7 @@ def releases(members: int) -> Array:
 def check(angles: Array, processes: int) -> dict[str, Any]:
     """P(left) at every time with its exact interval, the largest deviation within the band's time, and the verdict."""
     members = angles.shape[1]
-    blocks = [angles[:, start : start + BLOCK] for start in range(0, members, BLOCK)]
+    blocks = [angles[:, start : start + PENDULUM_BLOCK] for start in range(0, members, PENDULUM_BLOCK)]
     if processes == 1:
         done = [integrate_block(block) for block in blocks]
     else:
@@ -112,7 +109,8 @@ def check(angles: Array, processes: int) -> dict[str, Any]:
         # One digit: the largest of many is the least stable of all.
         "energy_drift": float(f"{drift:.0e}"),
         "holds": bool(
-            drift <= ENERGY_TOLERANCE and all(w["largest_deviation"] <= PENDULUM_BAND for w in weights.values())
+            drift <= PENDULUM_ENERGY_TOLERANCE
+            and all(w["largest_deviation"] <= PENDULUM_BAND for w in weights.values())
         ),
     }
 
@@ -177,7 +175,7 @@ def summary_table(results: Mapping[str, Any]) -> Table:
             Column("Weight", "l"),
             *(Column(f"{results['times_s'][i]:.0f} s", group="P(left) at") for i in seconds),
             Column(f"largest |P − 0.5|, {times}"),
-            Column("95 % interval there"),
+            Column(f"{percent(INTERVAL_LEVEL)} interval there"),
         ],
         rows,
         [verdict(results)],
@@ -191,7 +189,7 @@ def verdict(results: Mapping[str, Any]) -> str:
     return (
         f"{'Holds' if results['holds'] else 'Does not hold'}: P(left) within {band['half_width']} of 0.5 from "
         f"{band['from_s']:.0f} to {band['to_s']:.0f} s (largest deviation: {found}); energy kept within "
-        f"{results['energy_drift']:.0e} of its range (limit {ENERGY_TOLERANCE:.0e})."
+        f"{results['energy_drift']:.0e} of its range (limit {PENDULUM_ENERGY_TOLERANCE:.0e})."
     )
 
 

@@ -7,15 +7,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.stats
 
 import compute_controls
-from constants import COIN, N_ROLLOUTS, ROULETTE_COLOUR, Reference
+from constants import COIN, CONTROL_BAND_LEVEL, CONTROL_GATE_LEVEL, N_ROLLOUTS, ROULETTE_COLOUR, SCORE_GRID, Reference
 from outputs import read_results
 from records import Cell, write_cell
 from scenes import SCENES
-from score_distribution import GRID, Law, mntv_distribution
+from score_distribution import Law, mntv_distribution
 from score_moments import score_moments
 from simulator import LAWS, law_probabilities, simulate
+from simulator.theory import control_distribution
 from stats_utils import cell_score
 
 
@@ -31,6 +33,7 @@ def test_a_control_that_follows_its_law_lies_inside_its_band(law: str, tmp_path:
     assert compute_controls.main(["--analysis", str(tmp_path), "--model", law]) == 0
     result = read_results(tmp_path, "compute_controls.py")["controls"][law]
     assert result["inside"]
+    assert result["passes"]
     assert result["scorability"] == 1
 
 
@@ -38,7 +41,7 @@ def test_a_control_that_does_not_follow_its_law_fails(tmp_path: Path, capsys: py
     for scene in SCENES:
         write_cell(tmp_path, Cell("controls", scene, "sim_calibrated", (SCENES[scene].reference.mode,) * N_ROLLOUTS))
     assert compute_controls.main(["--analysis", str(tmp_path)]) == 1
-    assert "sim_calibrated: mnTV 0.634 lies outside" in capsys.readouterr().err
+    assert "sim_calibrated: mnTV 0.634 lies outside the 99.99 % band" in capsys.readouterr().err
 
 
 def test_a_control_with_a_missing_scene_names_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -53,17 +56,54 @@ def test_the_distribution_of_the_score_is_that_of_enumeration(reference: Referen
     exact: dict[float, Fraction] = {}
     for draws in product(range(reference.k), repeat=n):
         score = cell_score([draws.count(i) for i in range(reference.k)], n, reference).score
-        exact[round(score / GRID)] = exact.get(round(score / GRID), Fraction(0)) + prod(p[i] for i in draws)
+        exact[round(score / SCORE_GRID)] = exact.get(round(score / SCORE_GRID), Fraction(0)) + prod(p[i] for i in draws)
     found = mntv_distribution([Law([float(x) for x in p], reference)], n)
-    assert np.rint(found.values / GRID).astype(int).tolist() == sorted(exact)
+    assert np.rint(found.values / SCORE_GRID).astype(int).tolist() == sorted(exact)
     assert found.masses == pytest.approx([float(exact[key]) for key in sorted(exact)], rel=1e-12)
 
 
 @pytest.mark.parametrize("law", LAWS)
 def test_the_mean_over_nine_scenes_is_the_exact_one(law: str) -> None:
     laws = {key: [float(p) for p in law_probabilities(law, key)] for key in SCENES}
-    found = mntv_distribution([Law(p, SCENES[key].reference) for key, p in laws.items()], N_ROLLOUTS)
+    found = control_distribution(law)
     means = [score_moments([[*p, 0.0]], N_ROLLOUTS, SCENES[key].reference).mean[0] for key, p in laws.items()]
-    assert found.mean == pytest.approx(np.mean(means), abs=GRID)
+    assert found.mean == pytest.approx(np.mean(means), abs=SCORE_GRID)
     assert found.masses.sum() == pytest.approx(1, abs=1e-12)
-    assert found.distribution_function(found.quantile(0.5)) >= 0.5 - 1e-12
+
+
+def test_a_band_holds_its_level_and_the_gate_is_wider_than_what_is_shown() -> None:
+    expected = control_distribution("sim_half")
+    low, high = expected.central_band(CONTROL_BAND_LEVEL)
+    inside = (expected.values >= low) & (expected.values <= high)
+    assert expected.masses[inside].sum() == pytest.approx(CONTROL_BAND_LEVEL, abs=1e-3)
+    assert expected.masses[inside].sum() >= CONTROL_BAND_LEVEL - 1e-12
+    beside = high + 0.01
+    assert not expected.in_central_band(beside, CONTROL_BAND_LEVEL)
+    assert expected.in_central_band(beside, CONTROL_GATE_LEVEL)
+
+
+def test_a_law_without_chance_has_a_band_of_one_point() -> None:
+    expected = control_distribution("sim_collapsed")
+    exact = np.mean(
+        [
+            cell_score(
+                [N_ROLLOUTS * (b == scene.reference.mode) for b in range(1, scene.k + 1)], N_ROLLOUTS, scene.reference
+            ).score
+            for scene in SCENES.values()
+        ]
+    )
+    assert expected.values.shape == (1,)
+    assert expected.in_central_band(float(exact), CONTROL_BAND_LEVEL)
+    assert not expected.in_central_band(float(exact) + 3 * SCORE_GRID, CONTROL_GATE_LEVEL)
+
+
+def test_the_distance_of_a_sample_is_kolmogorovs() -> None:
+    expected = control_distribution("sim_half")
+    sample = np.random.default_rng(0).choice(expected.values, size=50, p=expected.masses)
+
+    def cdf(x: np.ndarray) -> np.ndarray:
+        return np.cumsum(expected.masses)[np.searchsorted(expected.values, x, side="right") - 1]
+
+    assert expected.distance(sample) == pytest.approx(scipy.stats.ks_1samp(sample, cdf).statistic, abs=2e-3)
+    # Nothing of the sample is where all of the mass is.
+    assert control_distribution("sim_collapsed").distance([0.5, 0.7]) == pytest.approx(0.5)

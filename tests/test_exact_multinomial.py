@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import exact_multinomial
-from constants import ALPHA, BINOMIAL_10, COIN, DIE, LOTTERY_20, ROULETTE_COLOUR, SUITS, Reference
+from constants import ALPHA, BINOMIAL_10, COIN, DIE, LOTTERY_20, ROULETTE_COLOUR, SMALLEST_TAIL, SUITS, Reference
 from errors import UserError
-from exact_multinomial import SMALLEST_TAIL, null_distribution, p_value, within_reach
+from exact_multinomial import null_distribution, p_value, within_reach
 from lattice import Lattice, Statistic
 from scenes import SCENES
 from stats_utils import binomial_pmf, chi2_statistic, null_counts, null_floor, total_variation

@@ -1,5 +1,6 @@
 """The study of the intervals' coverage."""
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -17,10 +18,12 @@ from scenes import SCENES
 
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A study of a few replications."""
+    """A study of a few replications, and of few cases."""
     monkeypatch.setattr(study, "COVERAGE_REPLICATIONS", 30)
     monkeypatch.setattr(study, "COVERAGE_BOOTSTRAP_REPLICATES", 40)
     monkeypatch.setattr(study, "BLOCK", 16)
+    monkeypatch.setattr(study, "COVERAGE_SCORABLE", (0.5,))
+    monkeypatch.setattr(study, "COVERAGE_COLLAPSED", ())
 
 
 def test_the_committed_study_is_of_full_size_and_the_corrected_interval_covers_in_every_case() -> None:
@@ -33,6 +36,33 @@ def test_the_committed_study_is_of_full_size_and_the_corrected_interval_covers_i
     assert results["outside"] == []
 
 
+def test_beyond_the_required_cases_the_interval_covers_as_its_module_says() -> None:
+    beyond = read_results(ANALYSIS, "study_interval_coverage.py")["beyond"]
+    assert set(beyond) == set(study.further_cases(ANALYSIS))
+    for case, result in beyond.items():
+        covers = result["corrected"]["coverage"]
+        assert covers > 0.98 if case == "collapsed_0.99" else 0.92 <= covers <= 0.98, case
+
+
+@pytest.mark.parametrize("case", ["calibrated", "runway45", "scorable_0.2", "collapsed_0.3"])
+def test_fewer_replications_give_the_committed_coverage_up_to_monte_carlo_error(
+    case: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(study, "COVERAGE_REPLICATIONS", 500)
+    # Another stream than that of the committed study: agreement is not a repetition.
+    monkeypatch.setattr(study, "COVERAGE_SEED", 1)
+    results = read_results(ANALYSIS, "study_interval_coverage.py")
+    truth = (study.required_cases(ANALYSIS) | study.further_cases(ANALYSIS))[case]
+    with_bootstrap = case == "runway45"
+    found = study.study(case, truth, tqdm(disable=True), percentile=with_bootstrap)
+    committed = (results["cases"] | results["beyond"])[case]
+    assert found["expected_mntv"] == pytest.approx(committed["expected_mntv"], abs=1e-9)
+    for scheme in ("corrected", "percentile") if with_bootstrap else ("corrected",):
+        error = math.hypot(found[scheme]["standard_error"], committed[scheme]["standard_error"])
+        assert found[scheme]["coverage"] == pytest.approx(committed[scheme]["coverage"], abs=4 * error), scheme
+        assert found[scheme]["mean_width"] == pytest.approx(committed[scheme]["mean_width"], rel=0.02), scheme
+
+
 def test_the_published_interval_almost_never_contains_the_zero_of_a_calibrated_operator() -> None:
     calibrated = read_results(ANALYSIS, "study_interval_coverage.py")["cases"]["calibrated"]
     assert calibrated["expected_mntv"] == 0
@@ -40,13 +70,19 @@ def test_the_published_interval_almost_never_contains_the_zero_of_a_calibrated_o
 
 
 def test_true_models_are_distributions_over_outcomes_and_null() -> None:
-    for truth in (study.calibrated(), study.half_collapsed(), *study.fitted(ANALYSIS).values()):
+    for truth in (study.required_cases(ANALYSIS) | study.further_cases(ANALYSIS)).values():
         assert list(truth) == list(SCENES)
         for scene, distribution in truth.items():
             assert distribution.shape == (SCENES[scene].k + 1,)
             assert distribution.sum() == pytest.approx(1)
-    assert study.half_collapsed()["cards"] == pytest.approx([0.625, 0.125, 0.125, 0.125, 0])
-    assert study.half_collapsed()["galton_board"][5] == pytest.approx(0.5 + 252 / 2048)
+    assert study.collapsed(0.5)["cards"] == pytest.approx([0.625, 0.125, 0.125, 0.125, 0])
+    assert study.collapsed(0.5)["galton_board"][5] == pytest.approx(0.5 + 252 / 2048)
+    assert study.partly_scorable(0.2)["cards"] == pytest.approx([0.05, 0.05, 0.05, 0.05, 0.8])
+
+
+def test_a_smoothed_model_is_certain_of_nothing_and_keeps_the_weight_of_its_rollouts() -> None:
+    never = {"ball": np.array([1.0, 0.0, 0.0])}
+    assert study.smoothed(never)["ball"] == pytest.approx(np.array([32 + 1 / 3, 1 / 3, 1 / 3]) / 33)
 
 
 def test_intervals_are_counted_as_containing_above_or_below() -> None:

@@ -37,7 +37,7 @@ def test_the_committed_check_is_the_protocols_and_holds(results: Any) -> None:
 def test_a_fresh_ensemble_agrees_with_the_committed_probabilities(results: Any) -> None:
     members = 1_000
     found = script.check(script.releases(members), processes=1)
-    assert found["energy_drift"] <= script.ENERGY_TOLERANCE
+    assert found["energy_drift"] <= script.PENDULUM_ENERGY_TOLERANCE
     # Five standard errors at most, over 82 comparisons.
     tolerance = 5 * 0.5 / np.sqrt(members)
     for name, row in found["weights"].items():
@@ -45,7 +45,7 @@ def test_a_fresh_ensemble_agrees_with_the_committed_probabilities(results: Any) 
 
 
 def test_the_result_does_not_depend_on_the_number_of_processes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(script, "BLOCK", 40)
+    monkeypatch.setattr(script, "PENDULUM_BLOCK", 40)
     angles = script.releases(100)
     assert script.check(angles, processes=1) == script.check(angles, processes=2)
 
