@@ -12,12 +12,17 @@ from scenes import SCENES
 from stats_utils import cell_score, monte_carlo_p
 
 
+def note(n_valid: int) -> str:
+    """What a table says of so many valid rollouts: "none_valid", "dagger" (too few to test) or "" (tested)."""
+    if n_valid >= MIN_VALID_FOR_TEST:
+        return ""
+    return "dagger" if n_valid else "none_valid"
+
+
 def summary(cell: Cell) -> dict[str, Any]:
-    """The fields of stats_utils.CellScore, the counts, and a note: "none_valid", "dagger" (too few to test), "absent"
-    or ""."""
+    """The fields of stats_utils.CellScore, the counts, and the `note`, which is "absent" for an absent cell."""
     score = cell_score(cell.counts, cell.n, SCENES[cell.scene].reference)
-    note = "" if cell.n_valid >= MIN_VALID_FOR_TEST else "dagger" if cell.n_valid else "none_valid"
-    return asdict(score) | {"counts": cell.counts, "note": "absent" if cell.absent_reason else note}
+    return asdict(score) | {"counts": cell.counts, "note": "absent" if cell.absent_reason else note(cell.n_valid)}
 
 
 def null_band(reference: Reference, n_valid: int) -> tuple[float, float] | None:
@@ -34,7 +39,7 @@ def published_p(cell: Cell) -> float | None:
 
     Every cell starts the generator anew, so that its p-value does not depend on the cells before it.
     """
-    if cell.n_valid < MIN_VALID_FOR_TEST:
+    if note(cell.n_valid):
         return None
     rng = np.random.default_rng(CHI2_SEED)
     return monte_carlo_p(cell.counts, SCENES[cell.scene].reference, CHI2_REPLICATES, rng)
