@@ -20,6 +20,7 @@ import numpy as np
 
 import cli
 import records
+from cell_summary import note
 from constants import ALPHA, INTERVAL_LEVEL, MIN_VALID_FOR_TEST, N_ROLLOUTS, SEQUENTIAL_NULL_REPLICATES, SEQUENTIAL_SEED
 from grid_table import grid_table
 from models import PUBLISHED, Model, families, resolve
@@ -27,7 +28,7 @@ from outputs import Outputs
 from scenes import SCENES, Scene
 from sequential import e_benjamini_hochberg, false_alarms, sequential_test
 from stats_utils import clopper_pearson
-from tables import DASH, Column, Entry, Table, fixed, range_text
+from tables import DASH, Column, Entry, Table, fixed, percent, range_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -70,7 +71,8 @@ def cell_result(cell: records.Cell) -> dict[str, Any]:
     return {
         "n": cell.n,
         "n_valid": cell.n_valid,
-        "tested": cell.n_valid >= MIN_VALID_FOR_TEST,
+        "note": note(cell.n_valid),
+        "tested": not note(cell.n_valid),
         "log_e": test.log_e,
         "final_log_e": test.final_log_e,
         "decided_after": test.decided_after,
@@ -93,15 +95,23 @@ def false_alarm_rate(scene: Scene) -> dict[str, Any]:
 
 
 def saved(grid: dict[str, Any]) -> dict[str, int]:
-    """Rollouts that need not have been made, had each published cell been stopped at its verdict."""
+    """Rollouts that need not have been made, had each published cell been stopped at its own verdict, uncorrected; and
+    (`*_corrected`) had it been stopped at e >= m / alpha, m the number of tested cells.
+
+    e-BH rejects a cell that stops there whatever the others come to: it rejects the k largest of m e-values when the
+    smallest of them is at least m / (alpha k). At a lower e-value its verdict still depends on the others.
+    """
     cells = [cell for row in grid.values() for model, cell in row.items() if model in PUBLISHED and cell["tested"]]
-    decided = [cell for cell in cells if cell["decided_after"] is not None]
-    return {
-        "cells": len(cells),
-        "decided": len(decided),
-        "rollouts": sum(cell["n"] for cell in cells),
-        "saved": sum(cell["n"] - cell["decided_after"] for cell in decided),
-    }
+    result = {"cells": len(cells), "rollouts": sum(cell["n"] for cell in cells)}
+    for suffix, members in (("", 1), ("_corrected", len(cells))):
+        left = [cell["n"] - after for cell in cells if (after := reached(cell["log_e"], members / ALPHA)) is not None]
+        result |= {f"decided{suffix}": len(left), f"saved{suffix}": sum(left)}
+    return result
+
+
+def reached(log_e: Sequence[float], threshold: float) -> int | None:
+    """Rollouts after which the e-value first reached the threshold."""
+    return next((i for i, value in enumerate(log_e, start=1) if value >= math.log(threshold)), None)
 
 
 def cell_table(results: dict[str, Any], models: list[Model]) -> Table:
@@ -111,7 +121,7 @@ def cell_table(results: dict[str, Any], models: list[Model]) -> Table:
     def entries(scene: Scene, model: Model) -> list[Entry | str]:
         cell = grid[scene.key][model.key]
         if not cell["tested"]:
-            return ["†" if cell["n_valid"] else DASH] * 2
+            return ["†" if cell["note"] == "dagger" else DASH] * 2
         after = str(cell["decided_after"]) if cell["decided_after"] is not None else DASH
         return [after, Entry(e_text(cell["final_log_e"]), bold=cell["significant"])]
 
@@ -122,8 +132,10 @@ def cell_table(results: dict[str, Any], models: list[Model]) -> Table:
     if results["saved"]["cells"]:
         s = results["saved"]
         notes.append(
-            f"Of {s['cells']} tested cells of the published models, {s['decided']} reach a verdict. Stopping there "
-            f"would have saved {s['saved']} of their {s['rollouts']} rollouts."
+            f"Of {s['cells']} tested cells of the published models, {s['decided']} reach a verdict. Stopping each "
+            f"there would have saved {s['saved']} of their {s['rollouts']} rollouts: each verdict at level {ALPHA} by "
+            f"itself, uncorrected for their number. At e = {s['cells'] / ALPHA:.0f} a cell may stop and is rejected by "
+            f"e-BH whatever the others come to: {s['decided_corrected']} cells, {s['saved_corrected']} rollouts."
         )
     return grid_table(
         "Anytime-valid verdicts: rollouts needed, and the final e-value against the reference.",
@@ -151,7 +163,7 @@ def alarm_table(alarms: dict[str, Any]) -> Table:
     return Table(
         f"False alarms: share of {SEQUENTIAL_NULL_REPLICATES:,} calibrated cells whose e-value ever reaches "
         f"{1 / ALPHA:.0f} within {N_ROLLOUTS} rollouts.",
-        [Column("Scene", "l"), Column("rate"), Column(f"{INTERVAL_LEVEL:.0%} interval")],
+        [Column("Scene", "l"), Column("rate"), Column(f"{percent(INTERVAL_LEVEL)} interval")],
         rows,
         [f"It can be at most {ALPHA}, whenever one looks."],
     )
