@@ -25,7 +25,7 @@ from outputs import Outputs
 from scenes import SCENES
 from stats_utils import benjamini_hochberg, clopper_pearson
 from studies import FACES, GUIDANCES, STUDIES, face_study, guidance_study
-from tables import DASH, Column, Entry, Table, fixed, p_text, range_text
+from tables import DASH, Column, Entry, Table, fixed, p_text, percent, range_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -121,16 +121,17 @@ def table_11(results: Mapping[str, Any]) -> Table:
                 DASH if row["modal_face"] is None else str(row["modal_face"]),
             ]
         )
+    tested = sum(row["p"] is not None for row in sweep.values())
     at_default, main_cell = sweep[default], results["main_cell"]
-    headers = ("valid", "ρ", "TV", "95 % null band", "p", "q", "modal face")
+    headers = ("valid", "ρ", "TV", f"{percent(INTERVAL_LEVEL)} null band", "p", "q", "modal face")
     return Table(
         f"{GUIDED.name} on the dice at seven guidance scales.",
         [Column("Guidance", "l"), *(Column(header) for header in headers)],
         rows,
         [
             f"p: Monte Carlo χ², {CHI2_REPLICATES:,} draws, uncorrected as published. q: the same after "
-            f"Benjamini-Hochberg over the {len(rows)} scales; bold at α = {ALPHA}. Null band: exact, at this number of "
-            "valid rollouts. A tie for the modal face goes to the smaller one.",
+            f"Benjamini-Hochberg over the {tested} tested scales; bold at α = {ALPHA}. Null band: exact, at this "
+            "number of valid rollouts. A tie for the modal face goes to the smaller one.",
             f"The run at {default} is one of its own, with shorter clips, and not the main dice cell "
             f"(ρ {fixed(main_cell['rho'], 2)}, TV {fixed(main_cell['tv'], 2)}): they agree on "
             f"{at_default['agreeing_seeds']} of {at_default['n']} seeds.",
@@ -159,7 +160,7 @@ def table_12(results: Mapping[str, Any]) -> Table:
         "Dice asked to show a face: how often it came up, of the valid rollouts.",
         [
             Column("Model", "l"),
-            *(Column(header) for header in ("hits", "compliance", "95 % interval")),
+            *(Column(header) for header in ("hits", "compliance", f"{percent(INTERVAL_LEVEL)} interval")),
             *(Column(str(face), group="Face asked for") for face in FACES),
         ],
         rows,
@@ -198,7 +199,7 @@ def _scorability(ax: "Axes", results: Mapping[str, Any]) -> None:
     low, high = np.array([row["rho_interval"] for row in sweep.values()]).T
     ax.errorbar(scales, rho, yerr=[rho - low, high - rho], ecolor=INK, elinewidth=0.8, **_SWEEP_STYLE)
     ax.plot(float(results["default_guidance"]), results["main_cell"]["rho"], color=INK, **_MAIN_CELL_STYLE)
-    ax.set_ylabel("Scorability ρ, 95 % interval")
+    ax.set_ylabel(f"Scorability ρ, {percent(INTERVAL_LEVEL)} interval")
     ax.set_ylim(top=1.06)
 
 
@@ -207,7 +208,14 @@ def _total_variation(ax: "Axes", results: Mapping[str, Any]) -> None:
 
     valid = {float(guidance): row for guidance, row in results["guidance"].items() if row["n_valid"]}
     low, high = np.array([row["null_band"] for row in valid.values()]).T
-    ax.vlines(list(valid), low, high, color=BAND, linewidth=9, label="95 % null band at its valid rollouts")
+    ax.vlines(
+        list(valid),
+        low,
+        high,
+        color=BAND,
+        linewidth=9,
+        label=f"{percent(INTERVAL_LEVEL)} null band at its valid rollouts",
+    )
     ax.plot(list(valid), [row["tv"] for row in valid.values()], label="guidance sweep", **_SWEEP_STYLE)
     tv = results["main_cell"]["tv"]
     ax.plot(float(results["default_guidance"]), tv, color=INK, label="main dice cell", **_MAIN_CELL_STYLE)

@@ -9,7 +9,7 @@ Free: needs no key and no network.
 
 A share epsilon of the mass moves onto one outcome j, so that TV = epsilon (1 - p_j). The published rule rejects from
 the 95 % quantile of 50,000 null statistics on. That is not the test that the benchmark applies (p <= 0.05): the
-statistic is discrete, its quantile itself has mass, and the rule's true size is up to 8 %. Beside it stand tests of
+statistic is discrete, and its quantile itself has mass. The table gives the rule's true size, and beside it tests of
 exact level. Table and figures come from one set of critical values.
 """
 
@@ -40,7 +40,7 @@ from exact_power import Contamination, contamination
 from outputs import Outputs
 from scenes import SCENES
 from stats_utils import chi2_statistic, null_counts
-from tables import DASH, Column, Table, fixed
+from tables import DASH, Column, Table, fixed, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -168,11 +168,11 @@ def table_5(results: Mapping[str, Any]) -> Table:
             ]
         )
     return Table(
-        f"Smallest TV that is detected with probability {POWER_TARGET:.0%}, when mass moves onto one outcome.",
+        f"Smallest TV that is detected with probability {percent(POWER_TARGET)}, when mass moves onto one outcome.",
         columns,
         rows,
         [
-            f"Published χ²: reject from the {1 - ALPHA:.0%} quantile of {POWER_NULL_REPLICATES:,} simulated null "
+            f"Published χ²: reject from the {percent(1 - ALPHA)} quantile of {POWER_NULL_REPLICATES:,} simulated null "
             f"statistics on; power from {POWER_REPLICATES:,} draws. Its true size, computed exactly, is not {ALPHA}: "
             f"the quantile itself has mass. Exact: the largest test of size at most {ALPHA}; power without simulation."
         ],
