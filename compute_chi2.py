@@ -19,7 +19,7 @@ import numpy as np
 
 import cli
 import records
-from cell_summary import published_p
+from cell_summary import note, published_p
 from constants import ALPHA, CHI2_REPLICATES, MIN_VALID_FOR_TEST
 from exact_multinomial import p_value
 from grid_table import grid_table
@@ -37,9 +37,18 @@ TESTS = {
 }
 
 
-# Why the tests may disagree about a cell. The first two are no property of the statistics; of the others, χ² alone
-# rejects in the first pair and TV alone in the second.
-REASONS = ("simulation", "correction", "rare_outcome", "one_outcome", "common_outcome", "spread")
+# What stands in place of a p-value.
+MARKS = {"dagger": "†", "none_valid": DASH}
+
+# Why the tests may disagree about a cell, by the code that its results bear.
+REASONS = {
+    "rare_outcome": "χ² alone rejects, led by an outcome that is rare under the reference",
+    "one_outcome": "χ² alone rejects, led by one outcome that is not rare",
+    "common_outcome": "TV alone rejects, for a common outcome that is over-full",
+    "spread": "TV alone rejects, as the mass moved is spread over equally likely outcomes",
+    "correction": "the exact p-values are equal, and their corrections differ",
+    "simulation": "only the simulated test differs from the exact ones",
+}
 
 
 @cli.command
@@ -59,7 +68,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     shown = {scene: {model: grid[scene][model] for model in models} for scene in scenes}
     # Before the results: it notes with each of its cells why the tests disagree.
     verdicts = verdict_table(shown)
-    outputs.results({"cells": shown, "families": summaries, "alpha": ALPHA})
+    outputs.results({"cells": shown, "families": summaries, "alpha": ALPHA, "reasons": REASONS})
     outputs.table(table_3(shown, resolve(models), summaries))
     outputs.table(table_6(shown, summaries), "_adjusted")
     outputs.table(exact_table(shown, resolve(models), summaries), "_exact")
@@ -71,8 +80,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def test_cell(cell: records.Cell) -> dict[str, Any]:
     """Raw p-values of one cell under each test; {"tested": False} with too few valid rollouts."""
     result: dict[str, Any] = {"counts": cell.counts, "n_valid": cell.n_valid}
-    if cell.n_valid < MIN_VALID_FOR_TEST:
-        return result | {"tested": False, "note": "dagger" if cell.n_valid else "none_valid"}
+    if why := note(cell.n_valid):
+        return result | {"tested": False, "note": why}
     reference = SCENES[cell.scene].reference
     p_values = {
         "chi2_monte_carlo": published_p(cell),
@@ -141,7 +150,7 @@ def table_3(grid: dict[str, Any], models: list[Model], summaries: list[dict[str,
     def entries(scene: Scene, model: Model) -> list[Entry | str]:
         cell = grid[scene.key][model.key]
         if not cell["tested"]:
-            return ["†" if cell["n_valid"] else DASH]
+            return [MARKS[cell["note"]]]
         text = raw_p_text(cell["tests"][name]["p"], family_of[model.key], name)
         return [text + "‡" * (cell["note"] == "not_sig_after_bh")]
 
@@ -197,7 +206,7 @@ def exact_table(grid: dict[str, Any], models: list[Model], summaries: list[dict[
     def entries(scene: Scene, model: Model) -> list[Entry | str]:
         cell = grid[scene.key][model.key]
         if not cell["tested"]:
-            return ["†" if cell["n_valid"] else DASH] * 2
+            return [MARKS[cell["note"]]] * 2
         tests = [cell["tests"][name] for name in ("chi2_exact", "tv_exact")]
         return [Entry(exact_p_text(test["p"]), bold=test["significant"]) for test in tests]
 

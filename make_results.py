@@ -9,7 +9,7 @@ Free: needs no key and no network.
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,23 @@ import cli
 from constants import ALPHA, CHI2_REPLICATES, INTERVAL_LEVEL, N_ROLLOUTS
 from errors import UserError
 from models import PUBLISHED, resolve
-from outputs import Outputs, read_results
+from outputs import Outputs, read_results, stem_of
 from scenes import SCENES
-from tables import Column, Entry, Table, fixed, range_text
+from tables import Column, Entry, Table, fixed, markdown, percent, range_text
+
+# The scripts that evaluate models, whose results or tables the page shows.
+EVALUATING = (
+    "analyze_rollouts.py",
+    "compute_tv_band.py",
+    "compute_mntv_ci.py",
+    "compute_chi2.py",
+    "compute_sequential.py",
+    "compute_mcar_sensitivity.py",
+    "make_scatter_grid.py",
+)
+
+# Script -> its results.
+Inputs = Mapping[str, Any]
 
 
 @cli.command
@@ -27,53 +41,58 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = cli.parser(__doc__, scenes=False, models=False)
     options.add_argument("--models", nargs="+", default=[], metavar="MODEL", help="show these further models too")
     args = options.parse_args(argv)
-    models = list(dict.fromkeys((*PUBLISHED, *(cli.check_model_key(model) for model in args.models))))
+    further = [model for model in dict.fromkeys(args.models) if cli.check_model_key(model) not in PUBLISHED]
     outputs = Outputs(args.analysis, __file__)
-    rows = leaderboard(args.analysis, models)
+    inputs = read_inputs(args.analysis, further)
+    rows = leaderboard(inputs, [*PUBLISHED, *further])
     board = leaderboard_table(rows)
     outputs.results({"leaderboard": rows})
     outputs.table(board)
-    outputs.document("RESULTS.md", page(args.analysis, board))
+    outputs.document("RESULTS.md", page(args.analysis, inputs, board))
     outputs.finish()
     return 0
 
 
-def leaderboard(analysis: Path, models: Sequence[str]) -> list[dict[str, Any]]:
+def read_inputs(analysis: Path, further: Sequence[str]) -> Inputs:
+    """The results of all evaluating scripts. Raises UserError for those that name other models than these, such as
+    what is left of a run with others: their tables would not be of the models shown."""
+    inputs = {}
+    options = f" --models {' '.join(further)}" if further else ""
+    expected = {*PUBLISHED, *further}
+    for script in EVALUATING:
+        inputs[script] = read_results(analysis, script)
+        found = {model for row in inputs[script]["cells"].values() for model in row}
+        if found != expected:
+            without, beside = sorted(expected - found), sorted(found - expected)
+            wrong = [f"without {', '.join(without)}"] * bool(without) + [f"with {', '.join(beside)}"] * bool(beside)
+            raise UserError(
+                f"{analysis / 'results' / stem_of(script)}.json: results {' and '.join(wrong)}; expected those of "
+                f"{', '.join([*PUBLISHED, *further])}: run {script}{options}"
+            )
+    return inputs
+
+
+def leaderboard(inputs: Inputs, models: Sequence[str]) -> list[dict[str, Any]]:
     """One row a model, lowest mnTV first: score, both intervals, scorability, verdicts, how likely it is the best."""
-    scored = read_results(analysis, "compute_tv_band.py")
-    intervals = read_results(analysis, "compute_mntv_ci.py")["models"]
-    families = read_results(analysis, "compute_chi2.py")["families"]
-    missing = [model for model in models if model not in intervals]
-    if missing:
-        raise UserError(
-            f"--models {missing[0]}: not in the results; expected compute_mntv_ci.py --models {missing[0]} first"
-        )
+    scored, tests = inputs["compute_tv_band.py"]["cells"], inputs["compute_chi2.py"]["cells"]
     rows = []
     for model in models:
-        cells = [scored["cells"][scene][model] for scene in SCENES]
-        family = next(f for f in families if model in f["models"])
-        tested = [scene for scene in SCENES if not scored["cells"][scene][model]["note"]]
+        cells = [scored[scene][model] for scene in SCENES]
+        tested = [tests[scene][model]["tests"] for scene in SCENES if tests[scene][model]["tested"]]
         rows.append(
             {
                 "model": model,
                 "published": model in PUBLISHED,
-                **intervals[model],
+                **inputs["compute_mntv_ci.py"]["models"][model],
                 "scorability": sum(cell["n_valid"] for cell in cells) / sum(cell["n"] for cell in cells),
                 "tested": len(tested),
-                "significant": significant(analysis, model, tested),
-                "family_size": family["n_tests"],
+                # After correction, by exact test.
+                "significant": {
+                    name: sum(cell[name]["significant"] for cell in tested) for name in ("chi2_exact", "tv_exact")
+                },
             }
         )
     return sorted(rows, key=lambda row: row["mntv"])
-
-
-def significant(analysis: Path, model: str, tested: Sequence[str]) -> dict[str, int]:
-    """How many of the model's tested cells are significant after correction, by exact test."""
-    cells = read_results(analysis, "compute_chi2.py")["cells"]
-    return {
-        test: sum(cells[scene][model]["tests"][test]["significant"] for scene in tested)
-        for test in ("chi2_exact", "tv_exact")
-    }
 
 
 def leaderboard_table(rows: list[dict[str, Any]]) -> Table:
@@ -102,7 +121,7 @@ def leaderboard_table(rows: list[dict[str, Any]]) -> Table:
     if not all(row["published"] for row in rows):
         notes.append("★ not one of the six published models: its tests are a family of their own.")
     return Table(
-        f"Leaderboard: mnTV over nine scenes with {N_ROLLOUTS} rollouts each, and {INTERVAL_LEVEL:.0%} intervals.",
+        f"Leaderboard: mnTV over nine scenes with {N_ROLLOUTS} rollouts each, and {percent(INTERVAL_LEVEL)} intervals.",
         [
             Column("", "r"),
             Column("Model", "l"),
@@ -122,9 +141,11 @@ def interval(estimate: dict[str, Any]) -> str:
     return "n.e." if estimate["low"] is None else range_text(estimate["low"], estimate["high"])
 
 
-def page(analysis: Path, board: Table) -> str:
+def page(analysis: Path, inputs: Inputs, board: Table) -> str:
     """RESULTS.md. Tables are those that the scripts wrote; sentences with numbers are made from the results here."""
-    from tables import markdown
+
+    def there(name: str) -> bool:
+        return (analysis / "tables" / f"{name}.md").exists()
 
     def table(name: str) -> str:
         path = analysis / "tables" / f"{name}.md"
@@ -135,20 +156,25 @@ def page(analysis: Path, board: Table) -> str:
     def figure(name: str, caption: str) -> str:
         return f"![{caption}](figures/{name}.png)\n"
 
-    told = read_results(analysis, "compute_mntv_ci.py")["not_told_apart"]
+    def study(name: str, caption: str) -> list[str]:
+        """What a study left, which the pipeline does not run."""
+        return [table(name), figure(name, caption)] if there(name) else []
+
+    controls = [table("controls")] if there("controls") else []
+    controls += study("study_controls", "Simulated laws: mnTV of many seed sets, and its exact distribution")
     parts = [
         "# Results",
         "Made by `make_results.py` from the committed outcomes; `./run_pipeline.sh` recomputes every number here.",
         "## Leaderboard",
         markdown(board),
-        told,
+        inputs["compute_mntv_ci.py"]["not_told_apart"],
         "## The grid",
         table("tv_band"),
         figure("scatter_grid", "Scorability against total variation, all scenes"),
         "## Significance",
         table("chi2"),
         "## What exact inference changes",
-        exact_section(analysis),
+        exact_section(inputs["compute_chi2.py"], read_results(analysis, "power_chi2.py")["scenes"]),
         table("chi2_verdicts"),
         table("chi2_exact"),
         "## Verdicts that may be read at any time",
@@ -159,8 +185,8 @@ def page(analysis: Path, board: Table) -> str:
         table("tv_band_score"),
         table("mntv_ci_differences"),
         table("mntv_ci_cells"),
-        table("study_interval_coverage"),
-        figure("study_interval_coverage", "Simulated coverage of both intervals"),
+        *study("study_interval_coverage", "Simulated coverage of both intervals"),
+        *(["## Controls", *controls] if controls else []),
         "## Distributions",
         *(figure(f"analyze_rollouts_{scene}", f"{SCENES[scene].title}: outcomes of each model") for scene in SCENES),
         "## Power",
@@ -193,26 +219,32 @@ def page(analysis: Path, board: Table) -> str:
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"
 
 
-def exact_section(analysis: Path) -> str:
+def exact_section(chi2: Mapping[str, Any], power: Mapping[str, Any]) -> str:
     """A few sentences, from the results, on what the published numbers become without Monte Carlo noise."""
-    chi2 = read_results(analysis, "compute_chi2.py")
-    published = next(f for f in chi2["families"] if f["models"] == list(PUBLISHED))
+    published = next(family for family in chi2["families"] if family["models"] == list(PUBLISHED))
     tests = {name: test["significant"] for name, test in published["tests"].items()}
     tested = [cell for row in chi2["cells"].values() for m, cell in row.items() if m in PUBLISHED and cell["tested"]]
-    changed = sum("verdict_reason" in cell for cell in tested)
     smallest = min(cell["tests"]["chi2_exact"]["p"] for cell in tested)
     moved = [abs(cell["tests"]["chi2_monte_carlo"]["p"] - cell["tests"]["chi2_exact"]["p"]) for cell in tested]
-    power = read_results(analysis, "power_chi2.py")["scenes"]
     coin = power["ball"]["published"]["16"]
     return (
         f"Of {published['n_tests']} tested cells, {tests['chi2_monte_carlo']} are significant by the published Monte "
         f"Carlo χ², {tests['chi2_exact']} by the exact χ² and {tests['tv_exact']} by the exact test of TV. Exact and "
         f"Monte Carlo χ² p-values differ by at most {max(moved):.4f}; the smallest exact one is {smallest:.0e}, where "
-        f"simulation stops at {1 / (CHI2_REPLICATES + 1):.0e}. {changed} cells change their verdict with the "
-        "statistic, for the reasons below: χ² is led by rare outcomes and hardly sees concentration in the centre of "
-        "a board, TV is the reverse. The published rule of the power analysis rejects a fair coin at N = 16 with "
-        f"probability {coin['size']:.3f}, not {ALPHA}."
+        f"simulation stops at {1 / (CHI2_REPLICATES + 1):.0e}. {changed_verdicts(tested, chi2['reasons'])} The "
+        "published rule of the power analysis rejects a fair coin at N = 16 with probability "
+        f"{coin['size']:.3f}, not {ALPHA}."
     )
+
+
+def changed_verdicts(tested: Sequence[Mapping[str, Any]], reasons: Mapping[str, str]) -> str:
+    """One sentence on how many cells change their verdict with the statistic, and for which reasons."""
+    codes = [cell["verdict_code"] for cell in tested if "verdict_code" in cell]
+    if not codes:
+        return "No cell changes its verdict with the statistic."
+    commonest_first = sorted(set(codes), key=lambda code: (-codes.count(code), code))
+    counted = [f"in {codes.count(code)} {reasons[code]}" for code in commonest_first]
+    return f"{len(codes)} of them change their verdict with the statistic (below): {'; '.join(counted)}."
 
 
 if __name__ == "__main__":
