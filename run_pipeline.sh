@@ -17,7 +17,8 @@ cd "$(dirname "$0")"
 # name | command | what it makes | options
 # (models: takes --models; alone: after all before it; show: its output is shown; study: only when named; key NAME: needs
 # that key, and further models)
-# Several commands of one stage are separated by ";".
+# Several commands of one stage are separated by ";". A model whose outcomes are in analysis/ needs no videos, which may
+# be gone: none is paid for.
 CONTROLS="generate_rollouts.py --study controls --provider simulator --model sim_calibrated"
 CONTROLS="$CONTROLS;extract_bin.py --study controls --judge pixels --model sim_calibrated;compute_controls.py"
 STAGES=(

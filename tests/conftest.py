@@ -19,7 +19,7 @@ settings.load_profile("project")
 
 # Fixtures that take long and serve many tests. Those tests come first and in a row, so that of several processes one
 # makes the fixture, while the others do the rest.
-SHARED = ["first_run", "further_results"]
+SHARED = ["first_run", "further_results", "evaluated"]
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -102,8 +102,8 @@ def clone(tmp_path_factory: pytest.TempPathFactory, git: Run) -> Path:
 
 
 @pytest.fixture(scope="session")
-def pipeline(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """Run the driver of the fresh clone, without keys, in an environment that has all of its requirements already."""
+def keyless(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Environment variables of a driver without keys, whose interpreter has all that the project requires already."""
     venv = tmp_path_factory.mktemp("venv")
     interpreter = venv / "bin" / "python"
     interpreter.parent.mkdir()
@@ -112,11 +112,16 @@ def pipeline(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
     stamp = (clone / "requirements.txt").read_text() + (clone / "constraints.txt").read_text()
     (venv / "requirements.txt.installed").write_text(stamp)
     keys = ("REPLICATE_API_TOKEN", "GEMINI_API_KEY")
-    environment = {name: value for name, value in os.environ.items() if name not in keys} | {"VENV": str(venv)}
+    return {name: value for name, value in os.environ.items() if name not in keys} | {"VENV": str(venv)}
+
+
+@pytest.fixture(scope="session")
+def pipeline(clone: Path, keyless: dict[str, str]) -> Run:
+    """Run the driver of the fresh clone, without keys."""
 
     def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
-            [clone / "run_pipeline.sh", *arguments], cwd=venv, env=environment, capture_output=True, text=True
+            [clone / "run_pipeline.sh", *arguments], cwd=keyless["VENV"], env=keyless, capture_output=True, text=True
         )
 
     return run
