@@ -28,7 +28,7 @@ STAGES=(
     "config_table|make_config_table.py|Table 1: generation settings|"
     "analyze_rollouts|analyze_rollouts.py|Figures 4 and 6-12: distributions|models"
     "tv_band|compute_tv_band.py|Tables 2 and 4: scorability, TV, score, mnTV|models"
-    "mntv_ci|compute_mntv_ci.py|intervals on mnTV, paired differences|models"
+    "mntv_ci|compute_mntv_ci.py|intervals on mnTV, pairwise differences|models"
     "chi2|compute_chi2.py|Tables 3 and 6: tests, published and exact|models"
     "sequential|compute_sequential.py|anytime-valid verdicts|models"
     "mcar_sensitivity|compute_mcar_sensitivity.py|Table 7: missing-outcome bounds|models"

@@ -42,7 +42,7 @@ def missing_outcomes(results: Results) -> Section:
     sentence = (
         f"Had the unscorable rollouts of {listed(scenes)} shown outcomes, mnTV could lie anywhere in the bars; most is "
         f"open for {results.name(widest)}, {number(best)} to {number(worst)}. The reported value lies above the whole "
-        f"bar for {above} of {len(keys)} models, since an unscorable rollout is charged more than any outcome."
+        f"bar for {above} of {len(keys)} models: an unscorable rollout counts as mass on an impossible outcome."
     )
     table = DataTable(
         "missing_outcomes",

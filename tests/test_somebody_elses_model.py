@@ -1,4 +1,4 @@
-"""Nine outcome files make somebody else's model a row, a grid, a family of its own and paired differences; nothing
+"""Nine outcome files make somebody else's model a row, a grid, a family of its own and pairwise differences; nothing
 published changes."""
 
 import itertools
@@ -136,7 +136,7 @@ def test_each_further_model_is_a_family_of_its_own(further_results: dict[str, An
     assert not chi2["cells"]["lottery"]["mine"]["tested"]
 
 
-def test_every_pair_of_models_has_its_paired_difference(further_results: dict[str, Any]) -> None:
+def test_every_pair_of_models_has_its_pairwise_difference(further_results: dict[str, Any]) -> None:
     intervals = further_results["compute_mntv_ci"]
     pairs = {(pair["a"], pair["b"]): pair for pair in intervals["pairs"]}
     assert set(pairs) == set(itertools.combinations([*PUBLISHED, *FURTHER], 2))
