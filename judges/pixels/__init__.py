@@ -24,7 +24,7 @@ import numpy as np
 from PIL import Image
 
 from judges.base import Evidence, RawReply, State, one_line
-from judges.pixels import cards, dice, lottery, roulette
+from judges.pixels import ball, cards, dice, galton, lottery, pendulum, roulette, walking
 from judges.pixels.common import NotSimulatedError, Reading, SceneReader, recognised
 from scenes import SCENES
 from scenes import Evidence as EvidenceKind
@@ -36,6 +36,10 @@ VERSION = 1
 _WORKERS = 2
 
 READERS: dict[str, SceneReader] = {
+    **galton.READERS,
+    **ball.READERS,
+    **walking.READERS,
+    **pendulum.READERS,
     **dice.READERS,
     **cards.READERS,
     **lottery.READERS,

@@ -39,7 +39,7 @@ _SLACK = (BIN_PITCH - DIVIDER_WIDTH) / 2 - BALL_RADIUS
 _OFF = 0.006
 # Parts of a disc: more of it than the first is a ball, and a whole one covers as much as the others say.
 _BALL = 0.25
-_WHOLE = (0.75, 1.15)
+_WHOLE = (0.7, 1.3)
 # Reach of the ball and its shadow around its centre.
 _REACH = 2.2 * BALL_RADIUS
 
@@ -47,7 +47,7 @@ _REACH = 2.2 * BALL_RADIUS
 def _green(frame: Frame) -> Mask:
     """Green is well above red and blue, in the ball's shaded edge too; nothing else on the flat board is green."""
     red, green, blue = np.moveaxis(frame, 2, 0)
-    return np.asarray(green > 50 + np.minimum(np.maximum(red, blue), 205))
+    return np.asarray(np.subtract(green, np.maximum(red, blue), dtype=np.int16) > 40)
 
 
 def _metal(frame: Frame) -> Mask:
