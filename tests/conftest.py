@@ -11,7 +11,7 @@ import pytest
 from hypothesis import settings
 
 from common import STUDIED
-from paths import ANALYSIS, ROOT
+from paths import ROOT
 
 # The same examples on every machine and in every run, however slow the machine is.
 settings.register_profile("project", derandomize=True, deadline=None, max_examples=50)
@@ -33,9 +33,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture
-def analysis(outcomes: Path, tmp_path: Path) -> Path:
+def analysis(committed: Path, tmp_path: Path) -> Path:
     """A copy of the committed outcomes, without any result: a test may write into it and break it."""
-    return shutil.copytree(outcomes, tmp_path / "analysis")
+    made = shutil.ignore_patterns("results", "tables", "figures", "RESULTS.md", "*.html")
+    return shutil.copytree(committed, tmp_path / "analysis", ignore=made)
 
 
 @pytest.fixture
@@ -71,20 +72,13 @@ def git() -> Run:
 
 
 @pytest.fixture(scope="session")
-def committed(git: Run) -> set[str]:
-    """The files of analysis/ that git tracks. Others may lie there: outcomes of a further model, and what they gave."""
-    return set(git(ANALYSIS, "ls-files", "-z").stdout.split("\0")) - {""}
-
-
-@pytest.fixture(scope="session")
-def outcomes(committed: set[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The committed outcomes alone, for copies."""
-    folder = tmp_path_factory.mktemp("outcomes")
-    for name in committed:
-        if name.endswith(".json") and not name.startswith("results/"):
-            (folder / name).parent.mkdir(exist_ok=True)
-            shutil.copy(ANALYSIS / name, folder / name)
-    return folder
+def committed(git: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """analysis/ as git has it, staged changes among it: without the outcomes of a further model, and without what a run
+    with one has written over the results since."""
+    folder = tmp_path_factory.mktemp("committed")
+    names = git(ROOT, "ls-files", "-z", "analysis").stdout.split("\0")
+    git(ROOT, "checkout-index", f"--prefix={folder}/", "--", *filter(None, names))
+    return folder / "analysis"
 
 
 @pytest.fixture(scope="session")

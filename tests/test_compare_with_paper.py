@@ -9,14 +9,14 @@ import pytest
 
 import compare_with_paper as script
 from compare_with_paper import Comparison, number, numbers, text
-from paths import ANALYSIS, PAPER
+from paths import PAPER
 from records import read_published
 
 
 @pytest.fixture
-def results(tmp_path: Path) -> Path:
+def results(committed: Path, tmp_path: Path) -> Path:
     """A copy of the committed results, to be broken."""
-    return shutil.copytree(ANALYSIS / "results", tmp_path / "analysis" / "results").parent
+    return shutil.copytree(committed / "results", tmp_path / "analysis" / "results").parent
 
 
 def change(analysis: Path, stem: str, path: str, value: Any) -> None:

@@ -11,7 +11,6 @@ import make_results as script
 from common import STAGES, snapshot
 from models import PUBLISHED
 from outputs import stem_of
-from paths import ANALYSIS
 from scenes import SCENES
 from tables import Entry
 
@@ -20,10 +19,10 @@ UNKNOWN = {"low": None, "high": None}
 
 
 @pytest.fixture
-def made(tmp_path: Path) -> Path:
+def made(committed: Path, tmp_path: Path) -> Path:
     """What the other scripts wrote, without outcomes and without the page."""
     for name in ("results", "tables"):
-        shutil.copytree(ANALYSIS / name, tmp_path / "analysis" / name)
+        shutil.copytree(committed / name, tmp_path / "analysis" / name)
     return tmp_path / "analysis"
 
 
@@ -149,12 +148,12 @@ def test_what_is_not_always_made_is_shown_where_it_is_there(made: Path) -> None:
     assert "## Controls\n\nthe controls\n\nthe laws\n\n![" in page and "(figures/study_controls.png)\n" in page
 
 
-def test_every_figure_that_the_page_shows_exists(made: Path) -> None:
+def test_every_figure_that_the_page_shows_exists(made: Path, committed: Path) -> None:
     assert script.main(["--analysis", str(made)]) == 0
     page = (made / "RESULTS.md").read_text()
     shown = [line.partition("](")[2].removesuffix(")") for line in page.splitlines() if line.startswith("![")]
     assert len(shown) > 15 and len(set(shown)) == len(shown)
-    assert all((ANALYSIS / name).is_file() for name in shown)
+    assert all((committed / name).is_file() for name in shown)
 
 
 def test_the_reasons_of_changed_verdicts_are_counted() -> None:

@@ -11,15 +11,15 @@ import make_scatter_grid
 import marker_places
 from common import copied_outcomes, write_model
 from models import PUBLISHED, resolve
-from paths import ANALYSIS, PAPER
+from paths import PAPER
 from records import read_published
 from scenes import SCENES
 from tables import fixed
 
 
 @pytest.fixture
-def results() -> Any:
-    return json.loads((ANALYSIS / "results/scatter_grid.json").read_text())
+def results(committed: Path) -> Any:
+    return json.loads((committed / "results/scatter_grid.json").read_text())
 
 
 def markers(ax: Any) -> dict[str, tuple[float, float]]:

@@ -42,10 +42,10 @@ def evaluate(analysis: Path, *further: str) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def folder(outcomes: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(committed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The published outcomes with those of two further models."""
     folder = tmp_path_factory.mktemp("further") / "analysis"
-    shutil.copytree(outcomes, folder)
+    shutil.copytree(committed, folder)
     write_model(folder, "mine", MINE)
     write_model(folder, "twin", copied_outcomes(ANALYSIS, ORIGINAL))
     return folder

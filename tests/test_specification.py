@@ -149,11 +149,11 @@ def test_a_cells_file_has_the_published_name(study: str, scene: str, model: str,
     assert STUDIES[study].scene_name(scene) == name
 
 
-def test_no_two_cells_share_a_file_and_the_committed_files_are_exactly_these(committed: set[str]) -> None:
+def test_no_two_cells_share_a_file_and_the_committed_files_are_exactly_these(committed: Path) -> None:
     studies = [study for study in STUDIES.values() if study.published]
     files = [study.bins_file(s, m) for study in studies for s in study.scenes for m in study.models]
     assert len(set(files)) == len(files)
-    outcomes = {name for name in committed if name.endswith("_bins.json")}
+    outcomes = {str(path.relative_to(committed)) for path in committed.rglob("*_bins.json")}
     assert set(files) - outcomes == {"dur5s/pendulum_happyhorse_bins.json"}
     assert outcomes <= set(files)
 
