@@ -145,7 +145,8 @@ def command(main: Callable[[Sequence[str] | None], int]) -> Main:
         try:
             code = main(argv)
             # Here, not at exit, where a reader that has gone could no longer be caught.
-            sys.stdout.flush()
+            if sys.stdout is not None:
+                sys.stdout.flush()
             return code
         except UserError as error:
             message = " ".join(str(error).split())
@@ -155,6 +156,11 @@ def command(main: Callable[[Sequence[str] | None], int]) -> Main:
             # The reader of our output (head, less) has gone; what was to be written is written.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 141
+        except OSError as error:
+            # What no module foresaw: a full disk behind the output, a path that is too long.
+            where = f"{str(error.filename)[:200]}: " if error.filename else ""
+            print(f"{Path(main.__code__.co_filename).name}: {where}{error.strerror}", file=sys.stderr)
+            return 2
         except KeyboardInterrupt:
             print(f"{Path(main.__code__.co_filename).name}: interrupted", file=sys.stderr)
             return 130

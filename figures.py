@@ -59,6 +59,8 @@ _STYLE: dict[str, Any] = {
 
 def new_figure(width: float, height: float) -> Figure:
     """An empty figure of this size in inches, in the project's style, laid out without overlap."""
+    # From the library's own defaults: a matplotlibrc of the user's would change the figures.
+    matplotlib.rcdefaults()
     matplotlib.rcParams.update(_STYLE)  # type: ignore[arg-type]
     return Figure(figsize=(width, height), layout="constrained")
 

@@ -1,11 +1,12 @@
 """Atomic writes and strict JSON: the only place where a file is replaced."""
 
+import contextlib
 import errno
 import json
 import math
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +23,13 @@ def write_files(files: Mapping[Path, bytes]) -> None:
     Raises UserError when a folder or a file cannot be written.
     """
     side_files: dict[Path, Path] = {}
+    made: list[Path] = []
     path = Path()
     try:
         for path, data in files.items():
             if path.is_dir():
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+            made += [folder for folder in (path.parent, *path.parent.parents) if not folder.exists()]
             path.parent.mkdir(parents=True, exist_ok=True)
             handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
             side_files[path] = Path(name)
@@ -38,10 +41,20 @@ def write_files(files: Mapping[Path, bytes]) -> None:
         for path in files:
             side_files[path].replace(path)
     except OSError as error:
-        raise UserError(f"{path}: cannot write: {error.strerror}; expected a writable folder") from error
+        _remove(side_files.values())
+        for folder in sorted(made, key=lambda folder: len(folder.parts), reverse=True):
+            with contextlib.suppress(OSError):  # only what is still empty goes
+                folder.rmdir()
+        in_place = next((f for f in path.parents if f.exists() and not f.is_dir()), None)
+        why = f"{in_place} is a file" if in_place is not None else error.strerror
+        raise UserError(f"{path}: cannot write: {why}; expected a writable folder") from error
     finally:
-        for side_file in side_files.values():
-            side_file.unlink(missing_ok=True)
+        _remove(side_files.values())
+
+
+def _remove(side_files: Iterable[Path]) -> None:
+    for side_file in side_files:
+        side_file.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> None:

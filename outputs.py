@@ -78,4 +78,27 @@ def read_results(analysis: Path, script: str) -> Any:
     path = analysis / "results" / f"{stem_of(script)}.json"
     if not path.exists():
         raise UserError(f"{path}: no such file; expected the results of {script}: run it first")
-    return read_json(path, f"the results of {script}")
+    expected = f"the results of {script}"
+    found = read_json(path, expected)
+    if not isinstance(found, dict):
+        raise UserError(f"{path}: no object at the top; expected {expected}: run it again")
+    return _strict(found, f"expected {expected} of this version: run it again", path)
+
+
+class _Results(dict[str, Any]):
+    """Results whose missing key is the fault of the file: it may be of another version."""
+
+    def __init__(self, items: Mapping[str, Any], path: Path, expected: str) -> None:
+        super().__init__(items)
+        self._path, self._expected = path, expected
+
+    def __missing__(self, key: str) -> Any:
+        raise UserError(f"{self._path}: no {key!r}; {self._expected}")
+
+
+def _strict(value: Any, expected: str, path: Path) -> Any:
+    if isinstance(value, dict):
+        return _Results({key: _strict(item, expected, path) for key, item in value.items()}, path, expected)
+    if isinstance(value, list):
+        return [_strict(item, expected, path) for item in value]
+    return value

@@ -127,3 +127,10 @@ def test_a_file_that_is_not_there_or_not_a_file_is_an_error_that_says_what_was_e
         read_json(tmp_path / "x.json", "a number")
     with pytest.raises(UserError, match=r"cannot read: Is a directory; expected a number"):
         read_json(tmp_path, "a number")
+
+
+def test_a_failed_write_leaves_no_new_folder_and_names_what_is_in_the_way(tmp_path: Path) -> None:
+    (tmp_path / "tables").write_text("not a folder")
+    with pytest.raises(UserError, match="tables is a file; expected a writable folder"):
+        write_files({tmp_path / "results" / "a.json": b"{}", tmp_path / "tables" / "a.md": b""})
+    assert [path.name for path in tmp_path.iterdir()] == ["tables"]

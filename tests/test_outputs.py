@@ -101,3 +101,14 @@ def test_results_of_another_stage_are_read_back(tmp_path: Path) -> None:
 def test_missing_results_name_the_script_to_run(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"thing\.json: no such file; expected the results of make_thing\.py"):
         read_results(tmp_path, "make_thing.py")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"), [("{}", "no 'cells'"), ("[]", "no object at the top"), ("null", "no object")]
+)
+def test_results_of_another_shape_are_refused_by_name(tmp_path: Path, text: str, found: str) -> None:
+    path = tmp_path / "results" / "chi2.json"
+    path.parent.mkdir()
+    path.write_text(text)
+    with pytest.raises(UserError, match=f"chi2.json: {found}.*run it again"):
+        read_results(tmp_path, "compute_chi2.py")["cells"]
