@@ -94,7 +94,7 @@ def power(results: Results) -> Section:
     sentence = (
         f"With {n} scorable rollouts the exact χ² test sees, with probability {percent(target)}, a shift onto one "
         f"outcome from TV {number(low)} ({low_title}) to {number(high)} ({high_title}) on; the exact TV test from "
-        f"{number(ends['tv'][0][0])} to {number(ends['tv'][-1][0])}. Smaller departures usually pass as chance."
+        f"{number(ends['tv'][0][0])} to {number(ends['tv'][-1][0])}. Smaller departures are seen less often than that."
     )
     fields = [Field("scenes", "Scenes"), Field("mass_moves_to", "mass moves to")]
     fields += [Field(f"{test}_n{n}", f"{name}, N = {n}", 3) for n in POWER_N for test, (name, _) in POWER_TESTS.items()]

@@ -116,10 +116,13 @@ function showMedia(clip, place) {
     media.alt = what;
   }
   media.addEventListener(video ? "loadeddata" : "load", () => {
+    // A clip that was left before it came is not the one on the screen.
+    if (!media.isConnected) return;
     setShown(true);
     if (view.ahead) new Image().src = view.ahead;
   });
   media.addEventListener("error", () => {
+    if (!media.isConnected) return;
     alarm("This clip cannot be shown. Skip it: it gets no label, and is named at the end.");
     element("skip").hidden = false;
   });

@@ -19,14 +19,22 @@ function filled(node, attributes, children) {
   return node;
 }
 
+// As Python formats: of two equally near decimals the even one, where toFixed takes the larger. Only an odd multiple
+// of 1 / 2^(digits + 1) lies halfway exactly, and scaling by a power of two does not round.
+function fixed(value, digits) {
+  if (Math.abs(value * 2 ** (digits + 1)) % 2 !== 1) return value.toFixed(digits);
+  const below = Math.floor(value * 10 ** digits);
+  return ((below + Math.abs(below % 2)) / 10 ** digits).toFixed(digits);
+}
+
 function number(value, digits = 2) {
-  const text = value.toFixed(digits);
+  const text = fixed(value, digits);
   return (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "\u2212");
 }
 
 function change(value, digits = 2) {
   const text = number(value, digits);
-  return Number(value.toFixed(digits)) > 0 ? `+${text}` : text;
+  return Number(fixed(value, digits)) > 0 ? `+${text}` : text;
 }
 
 function interval(low, high, digits = 2) {
@@ -35,7 +43,7 @@ function interval(low, high, digits = 2) {
 
 // Three decimals, or the order of magnitude of a p-value that has none there.
 function pValue(p) {
-  return p >= 0.0005 ? p.toFixed(3) : power(p);
+  return p >= 0.0005 ? fixed(p, 3) : power(p);
 }
 
 // 3 × 10⁵, as the page writes very small and very large numbers.

@@ -11,11 +11,13 @@ from selenium.webdriver.common.keys import Keys
 
 from browser.driving import Page
 from models import MODELS, PUBLISHED
-from paths import ANALYSIS
+from paths import ANALYSIS, ROOT
+from report import words
 from scenes import SCENES
 
 NAMES = [MODELS[key].name for key in PUBLISHED]
 WIDTHS = (360, 900, 1600)
+PAGE_SOURCES = ROOT / "report" / "static"
 
 
 def results(name: str) -> Any:
@@ -189,6 +191,16 @@ def test_every_cell_has_a_detail_that_can_be_linked(window: Page, published: Pat
                 "return [...document.querySelectorAll('#cell svg *')].every((e) => !/NaN|undefined/.test(e.outerHTML))"
             )
     assert page.errors() == []
+
+
+def test_a_detail_rounds_as_the_grid_does_also_halfway(window: Page, published: Path) -> None:
+    page = window.open(published)
+    script = (PAGE_SOURCES / "build.js").read_text(encoding="utf-8")
+    values = [k / 32 for k in range(-64, 65)] + [0.145, 0.285, 1.005, 2.675]
+    cases = [[value, digits] for value in values for digits in (1, 2, 3)]
+    for name, function in (("number", words.number), ("change", words.change)):
+        shown = page.run(f"{script}; return arguments[0].map(([value, digits]) => {name}(value, digits))", cases)
+        assert shown == [function(value, digits) for value, digits in cases]
 
 
 @pytest.mark.parametrize("fragment", ["#cell/dice/nobody", "#cell/moon/wan", "#cell/dice", "#cell/dice/%E0%A4%A", "#x"])
