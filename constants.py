@@ -157,4 +157,6 @@ CONTROL_MEAN_STANDARD_ERRORS = 4.0
 SIMULATOR_SEED = 0
 SIMULATOR_FPS = 24
 SIMULATOR_SIZE = (848, 480)
+# The truth of seed_<i>.mp4 stands beside it in seed_<i> with this ending.
+TRUTH_SUFFIX = ".truth.json"
 CONDITIONING_SIZE = (1280, 720)

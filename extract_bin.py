@@ -13,8 +13,9 @@ the agreement with another judge's votes: analysis/results/extract_bin.json, ana
 
 A cell that has its outcomes is left alone unless --force. Run the same command again after any interruption: a vote
 that is on disk for the same question, evidence, judge and settings is never asked for again. A cell is written only
-when every rollout has all its votes; a failure of the judge is not a null. Exit codes: 0 all cells asked for have their
-outcomes, 1 some are incomplete, 2 bad input, 130 interrupted.
+when every rollout has all its votes; a failure of the judge is not a null. A cell of nulls alone is more often a fault
+than a finding: it is written with --accept-all-null only. Exit codes: 0 all cells asked for have their outcomes, 1 some
+are incomplete or nulls alone, 2 bad input, 130 interrupted.
 """
 
 import argparse
@@ -29,6 +30,7 @@ from pathlib import Path
 
 import cli
 import records
+from constants import TRUTH_SUFFIX
 from errors import UserError
 from judges.asking import Settings
 from judges.base import Judge, State, file_stem
@@ -80,6 +82,7 @@ def arguments() -> cli.Parser:
         "--concurrency", type=cli.whole(1), default=CONCURRENCY, metavar="N", help=f"in flight (default {CONCURRENCY})"
     )
     options.add_argument("--force", action="store_true", help="read cells that have outcomes, and replace these")
+    options.add_argument("--accept-all-null", action="store_true", help="write cells in which every rollout is null")
     options.add_argument("--rejudge", action="store_true", help="write no outcomes, compare with --against instead")
     options.add_argument(
         "--against", default=JUDGES[0], metavar="JUDGE", help="with --rejudge: the other judge, as its logs name it"
@@ -118,7 +121,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         except KeyboardInterrupt:
             print(f"interrupted; every reply so far is logged. Continue with:\n{_command(argv)}", file=sys.stderr)
             return 130
-    code = _conclude(run, jobs, argv)
+    code = _conclude(args, run, jobs, argv)
     if args.rejudge:
         _compare(args, judge.name, run, jobs)
     return code
@@ -175,8 +178,10 @@ def _check_clips(args: argparse.Namespace, clips: Mapping[tuple[str, str], Clips
         folder = args.rollouts / args.study
         raise UserError(f"{folder}: no videos of {names}; expected <scene>/<model>/seed_<i>.mp4, i from 0")
     for cell, there in clips.items():
-        if there.extra:
-            print(f"{_name(*cell)}: not read, since no seed of this study is named so: {', '.join(there.extra)}")
+        # The truth of a simulated clip belongs beside it.
+        extra = [name for name in there.extra if not name.endswith(TRUTH_SUFFIX)]
+        if extra:
+            print(f"{_name(*cell)}: not read, since no seed of this study is named so: {', '.join(extra)}")
 
 
 async def _read(args: argparse.Namespace, judge: Judge, jobs: Sequence[CellWork]) -> Run:
@@ -187,7 +192,7 @@ async def _read(args: argparse.Namespace, judge: Judge, jobs: Sequence[CellWork]
         with Progress(f"{study.key} by {judge.name}", _items(jobs), DISPLAY, calm=(DONE,)) as progress:
 
             def finished(job: CellWork, result: CellResult) -> None:
-                if args.rejudge:
+                if args.rejudge or _not_accepted(args, result):
                     return
                 protocol = cell_protocol(judge, SCENES[job.scene], args.votes, result, made_with)
                 cell = records.Cell(study.key, job.scene, job.model, result.bins, protocol=protocol)
@@ -201,6 +206,11 @@ async def _read(args: argparse.Namespace, judge: Judge, jobs: Sequence[CellWork]
     if engine.halted:
         remarks.append(f"nothing more was asked: {engine.halted}")
     return Run(results, sum(len(job.log.replies) for job in jobs) - before, remarks)
+
+
+def _not_accepted(args: argparse.Namespace, result: CellResult) -> bool:
+    """Whether a complete cell is not to be written because nothing but nulls was read."""
+    return not args.accept_all_null and set(result.bins) == {None}
 
 
 def _items(jobs: Sequence[CellWork]) -> dict[str, list[int]]:
@@ -221,14 +231,14 @@ def _made_with(folder: Path, jobs: Sequence[CellWork]) -> dict[str, str]:
     return made_with
 
 
-def _conclude(run: Run, jobs: Sequence[CellWork], argv: Sequence[str]) -> int:
+def _conclude(args: argparse.Namespace, run: Run, jobs: Sequence[CellWork], argv: Sequence[str]) -> int:
     """Say what there is, what is missing and why, and how to go on."""
     counts = Counter(state for result in run.results.values() for state in result.states.values())
     listed = ", ".join(f"{counts[state]} {state}" for state in DISPLAY if counts[state])
     print(f"{sum(counts.values())} rollouts: {listed}; {run.replies} replies in this run")
     for remark in run.remarks:
         print(remark)
-    incomplete = False
+    incomplete = suspect = False
     for job in jobs:
         result = run.results[job.name]
         failed = Counter(reply.state for reply in job.log.replies if reply.state is not State.VOTE)
@@ -237,17 +247,19 @@ def _conclude(run: Run, jobs: Sequence[CellWork], argv: Sequence[str]) -> int:
             print(f"{job.name}: of {len(job.log.replies)} replies on its log no votes: {kinds}")
         for seeds in result.identical:
             print(f"{job.name}: seeds {', '.join(map(str, seeds))} are the same video: one draw, not {len(seeds)}")
-        if result.complete and set(result.bins) == {None}:
-            print(f"{job.name}: every rollout is null; look at the clips before you believe it")
-        for state in DISPLAY[1:]:
-            seeds = [seed for seed, found in result.states.items() if found == state]
-            if seeds:
-                incomplete = True
-                why = f" ({result.details[seeds[0]]})" if result.details.get(seeds[0]) else ""
-                print(f"missing: {job.name} seed {ranges(seeds)}: {state}{why}")
+        if not args.rejudge and result.complete and _not_accepted(args, result):
+            suspect = True
+            print(f"{job.name}: not written, every rollout is null; look at the clips, then add --accept-all-null")
+        missing: dict[tuple[str, str], list[int]] = {}
+        for seed, state in result.states.items():
+            if state != DONE:
+                missing.setdefault((state, result.details.get(seed, "")), []).append(seed)
+        for (state, detail), seeds in sorted(missing.items(), key=lambda item: DISPLAY.index(item[0][0])):
+            incomplete = True
+            print(f"missing: {job.name} seed {ranges(seeds)}: {state}{f' ({detail})' if detail else ''}")
     if incomplete:
         print(f"continue with:\n{_command(argv)}")
-    return int(incomplete)
+    return int(incomplete or suspect)
 
 
 def _compare(args: argparse.Namespace, judge: str, run: Run, jobs: Sequence[CellWork]) -> None:

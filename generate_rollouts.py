@@ -30,7 +30,7 @@ from providers.base import Provider, Request
 from providers.bill import bill
 from providers.history import History
 from providers.replicate_api import ReplicateProvider
-from providers.resume import plan
+from providers.resume import fault, plan
 from providers.run_state import Settings
 from providers.running import run
 from providers.simulator import simulated_model, simulator_provider
@@ -141,7 +141,7 @@ def _incomplete(folder: Path, scenes: Sequence[str], model: str, count: int) -> 
     """The first cell without all of its clips, and the seeds that it lacks; empty when there is none."""
     for scene in scenes:
         cell = folder / scene / model
-        lacking = [seed for seed in range(count) if not (cell / f"seed_{seed}.mp4").is_file()]
+        lacking = [seed for seed in range(count) if fault(cell / f"seed_{seed}.mp4")]
         if lacking:
             return f"{cell} seed {ranges(lacking)}"
     return ""

@@ -48,7 +48,7 @@ _SAME_LUMA = 12
 class VideoError(UserError):
     """A video file that cannot be used.
 
-    kind: "unreadable" (no video in it), "no_frames" (a video without one decodable frame), "truncated" (data is missing
+    kind: "unreadable" (no video in it, or a single picture), "no_frames" (a video without one decodable frame), "truncated" (data is missing
     or damaged), "blank" (every frame is the same picture, as in the clip that a safety filter puts in place of one).
     """
 
@@ -167,6 +167,8 @@ def inspect_clip(path: Path, *, allow_blank: bool = False) -> ClipInfo:
             promised = "" if reader.promised_frames is None else f" of {reader.promised_frames}"
             reason = reader.damage or "the file is shorter than its header says"
             raise VideoError("truncated", f"{path}: {reason} after {count}{promised} frames; expected a complete video")
+        if count == 1:
+            raise VideoError("unreadable", f"{path}: one picture; expected a video, of two frames at least")
         if still and not allow_blank:
             raise VideoError("blank", f"{path}: all {count} frames are the same picture; expected a moving one")
         fps = reader.fps

@@ -8,7 +8,8 @@ from judges.base import Evidence
 from scenes import Evidence as EvidenceKind
 from video_io import Frame, VideoError, decode, encode_png, inspect_clip, sha256_file
 
-# A picture whose brightest and darkest samples differ by no more has nothing on it: what an encoder adds is less.
+# A picture has nothing on it when the samples of no channel differ by more: what an encoder adds is less. Each channel
+# by itself, since a plain picture may have any colour.
 _UNIFORM = 12
 
 
@@ -20,7 +21,7 @@ def load_evidence(clip: Path, rollout: str, kind: EvidenceKind) -> Evidence:
     what the model made of it.
     """
     info = inspect_clip(clip, allow_blank=True)
-    if info.still and int(np.ptp(info.last)) <= _UNIFORM:
+    if info.still and int(np.ptp(info.last, axis=(0, 1)).max()) <= _UNIFORM:
         raise VideoError("blank", f"{clip}: one empty picture from start to end; expected a video of a scene")
     picture = encode_png(info.last) if kind == "final_frame" else None
     return Evidence(kind, rollout, clip, sha256_file(clip), info.frames, info.promised_frames, picture)

@@ -50,7 +50,7 @@ def clip_seconds(request: Request) -> float | None:
     return None
 
 
-_KINDS = ((Step.NOTHING, Step.FOREIGN), (Step.ASK, Step.LOOK_UP), (Step.GIVEN_UP,), (Step.CREATE,))
+_KINDS = ((Step.NOTHING, Step.FOREIGN), (Step.ASK, Step.LOOK_UP), (Step.GIVEN_UP, Step.IN_THE_WAY), (Step.CREATE,))
 
 
 def _row(model: Model, requests: Sequence[Request], steps: Mapping[RolloutKey, Step]) -> list[str]:

@@ -1,19 +1,24 @@
 """What is left to do for one rollout, given its ledger and its file."""
 
-from collections.abc import Sequence
+import re
+import tempfile
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from enum import Enum, auto
 from pathlib import Path
 
+from constants import TRUTH_SUFFIX
 from errors import UserError
 from providers.base import ASK_AGAIN, FREE_FAILURES, Request, RolloutKey
 from providers.history import History
-from video_io import sha256_file
+from video_io import VideoError, inspect_clip, sha256_file
 
 # Moderation and failures are in part random: that many attempts are made before the user is asked.
 MAX_FREE_ATTEMPTS = 3
 # Hashing waits for the disk and does without the interpreter's lock.
 _HASHERS = 4
+# What `tempfile` adds to the name of a file that is being encoded or written.
+_RANDOM = r"[a-z0-9_]{8}"
 
 
 class Step(Enum):
@@ -23,6 +28,8 @@ class Step(Enum):
     """The video is there and is the one that the ledger knows."""
     FOREIGN = auto()
     """A video is there that the ledger does not know: it came from elsewhere, and is left alone."""
+    IN_THE_WAY = auto()
+    """Something that is no video has the name of one: it came from elsewhere, and is left alone (see `fault`)."""
     LOOK_UP = auto()
     """There is an intent without an id: the provider's list knows whether it was created."""
     ASK = auto()
@@ -52,21 +59,51 @@ def recover(history: History, folder: Path, requests: Sequence[Request]) -> None
     for request in requests:
         path, last = video_path(folder, request), history.rollout(request.key).last
         side = side_path(path)
-        if (
-            last is not None
-            and last.sha256
-            and not path.exists()
-            and side.exists()
-            and sha256_file(side) == last.sha256
-        ):
-            side.replace(path)
-    for cell in {video_path(folder, request).parent for request in requests}:
-        for left in (*cell.glob(".seed_*"), *cell.glob("..seed_*")):
-            left.unlink()
+        verified = last is not None and last.sha256 and not path.exists() and side.is_file()
+        try:
+            if verified and last is not None and sha256_file(side) == last.sha256:
+                side.replace(path)
+            for left in _left_behind(path):
+                left.unlink()
+        except OSError as error:
+            message = f"{path.parent}: cannot tidy up: {error.strerror}; expected a writable folder"
+            raise UserError(message) from error
+
+
+def _left_behind(video: Path) -> Iterator[Path]:
+    """The side files of one video that a crash left: no other file of the folder, whatever its name begins with."""
+    side = side_path(video).name
+    truth = f"{video.stem}{TRUTH_SUFFIX}"
+    ours = re.compile(rf"{re.escape(side)}|\.({re.escape(side)}|{re.escape(truth)})\.{_RANDOM}")
+    for path in video.parent.glob(f".*{video.stem}.*"):
+        if ours.fullmatch(path.name) and path.is_file() and not path.is_symlink():
+            yield path
+
+
+def check_writable(folder: Path, requests: Sequence[Request]) -> None:
+    """Make the folder of every cell and try it, before anything is paid. Raises UserError naming the first unusable."""
+    for cell in dict.fromkeys(video_path(folder, request).parent for request in requests):
+        try:
+            cell.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=cell):
+                pass
+        except OSError as error:
+            raise UserError(f"{cell}: cannot write: {error.strerror}; expected a writable folder") from error
+
+
+def fault(path: Path) -> str:
+    """Why what is at `path` is no video, in one line; empty when it is one. A scene may stand still in it."""
+    if not path.is_file():
+        return f"{path}: not a file; expected a video, or nothing"
+    try:
+        inspect_clip(path, allow_blank=True)
+    except VideoError as error:
+        return str(error)
+    return ""
 
 
 def plan(history: History, folder: Path, requests: Sequence[Request]) -> dict[RolloutKey, Step]:
-    """The next step of each rollout, see `next_step`; hashes the videos that are there, and changes nothing."""
+    """The next step of each rollout, see `next_step`; reads the videos that are there, and changes nothing."""
     with ThreadPoolExecutor(_HASHERS) as pool:
         return dict(
             zip(
@@ -84,7 +121,7 @@ def next_step(history: History, folder: Path, request: Request) -> Step:
         _check_protocol(history, request, last.digest)
     if path.exists():
         if last is None or last.sha256 is None:
-            return Step.FOREIGN
+            return Step.IN_THE_WAY if fault(path) else Step.FOREIGN
         found = sha256_file(path)
         if found != last.sha256:
             expected = f"expected {last.sha256[:12]}, as {history.path.name} records; move the file away to go on"

@@ -9,10 +9,10 @@ from typing import TypeVar
 
 from ledger import FolderLock
 from progress import Progress, ranges
-from providers.base import ASK_AGAIN, Provider, Request, RolloutKey
+from providers.base import ASK_AGAIN, Provider, Request, RolloutKey, State
 from providers.engine import Engine
 from providers.history import History, identical_videos
-from providers.resume import Step, plan, recover
+from providers.resume import Step, check_writable, fault, plan, recover, video_path
 from providers.run_state import DISPLAY, DONE, DOWNLOADING, RUNNING, WAITING, Report, Settings, cell_name
 
 _Key = TypeVar("_Key", bound=Hashable)
@@ -53,9 +53,12 @@ async def _generate(
     foreign = sum(step is Step.FOREIGN for step in steps.values())
     if foreign:
         report.remarks.append(f"{foreign} videos are not in the ledger: they came from elsewhere and are left alone")
+    in_the_way = [video_path(folder, request) for request in requests if steps[request.key] is Step.IN_THE_WAY]
+    report.remarks += [f"{fault(path)}; move it away to have the rollout made" for path in in_the_way]
     under_way = [request for request in requests if request.key not in at_rest]
     if not under_way:
         return report
+    check_writable(folder, under_way)
     provider = open_provider()
     try:
         report.remarks += await provider.prepare(list(dict.fromkeys(request.generation for request in under_way)))
@@ -73,6 +76,8 @@ def _at_rest(history: History, key: RolloutKey, step: Step, retry: bool) -> str 
     """How a rollout is shown for which nothing is to be done; None for the others."""
     if step in {Step.NOTHING, Step.FOREIGN}:
         return DONE
+    if step is Step.IN_THE_WAY:
+        return State.DAMAGED
     last = history.rollout(key).last
     return last.state.value if step is Step.GIVEN_UP and not retry and last is not None and last.state else None
 
@@ -91,9 +96,12 @@ def _conclusion(report: Report, history: History, command: str, retry: bool) -> 
         names = ", ".join(f"{scene} / {model} seed {seed}" for scene, model, seed in group)
         lines.append(f"identical videos, which are one draw and not {len(group)}: {names}")
     missing = {key: state for key, state in report.states.items() if state != DONE}
-    for (scene, model, state), keys in _grouped(missing, lambda key: (*key[:2], missing[key])).items():
-        last = history.rollout(keys[0]).last
-        why = f" ({last.detail})" if last is not None and last.detail and state != WAITING else ""
+
+    def kind(key: RolloutKey) -> tuple[str, str, str, str]:
+        last, state = history.rollout(key).last, missing[key]
+        return (*key[:2], state, f" ({last.detail})" if last is not None and last.detail and state != WAITING else "")
+
+    for (scene, model, state, why), keys in _grouped(missing, kind).items():
         lines.append(f"missing: {scene} / {model} seed {ranges([key[2] for key in keys])}: {state}{why}")
     if missing:
         resumable = {WAITING, RUNNING, DOWNLOADING, *ASK_AGAIN} & set(missing.values())

@@ -6,7 +6,7 @@ import threading
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from constants import SIMULATOR_FPS, SIMULATOR_SIZE
+from constants import SIMULATOR_FPS, SIMULATOR_SIZE, TRUTH_SUFFIX
 from errors import UserError
 from files import write_json
 from models import Model, resolve
@@ -36,7 +36,7 @@ def simulator_provider() -> LocalProvider:
 
 def truth_path(video: Path) -> Path:
     """Where the truth of a simulated video lies: a side file that no judge opens."""
-    return video.with_name(f"{video.name.partition('.')[0]}.truth.json")
+    return video.with_name(f"{video.name.partition('.')[0]}{TRUTH_SUFFIX}")
 
 
 def render(request: Request, path: Path) -> None:

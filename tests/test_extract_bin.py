@@ -10,6 +10,7 @@ import threading
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from ledger import AppendOnlyLog, FolderLock
@@ -20,6 +21,7 @@ from studies import STUDIES
 from tests.services.clips import blank_clip, moving_clip
 from tests.services.gemini_server import Answer, GeminiService, Query, google_error, rate_limited, seen
 from tests.services.reading_room import SCENE, STUDY, ReadingRoom, reading_room
+from video_io import encode_png
 
 GENERATE = ":generateContent"
 N = STUDIES[STUDY].n
@@ -243,12 +245,37 @@ def test_one_bad_cell_does_not_stop_the_others(tmp_path: Path) -> None:
         assert room.bins("main", "cards", "good") == room.truth("main", "cards", "good")
 
 
-def test_a_cell_of_nulls_alone_is_written_with_a_remark(tmp_path: Path) -> None:
+def test_a_cell_of_nulls_alone_stops_the_run_until_it_is_accepted(tmp_path: Path) -> None:
     with reading_room(tmp_path, GeminiService(lambda query: Answer("null"))) as room:
         room.put_clips()
         ran = room.run()
-        assert (ran.code, room.bins()) == (0, [None] * N)
-        assert "every rollout is null; look at the clips" in ran.out
+        assert (ran.code, room.outcome_file().exists(), len(room.log())) == (1, False, 3 * N)
+        (line,) = [line for line in ran.out.splitlines() if "--accept-all-null" in line]
+        assert line.startswith("dice / mine: not written, every rollout is null")
+        assert "missing" not in ran.out
+        accepted = room.run("--accept-all-null", GEMINI_API_KEY="")
+        assert (accepted.code, room.bins(), len(room.log())) == (0, [None] * N, 3 * N)
+
+
+def test_every_reason_for_a_missing_rollout_is_told(tmp_path: Path) -> None:
+    with reading_room(tmp_path) as room:
+        room.put_clips()
+        room.clip(1).write_bytes(b"")
+        room.clip(2).write_bytes(encode_png(np.zeros((48, 64, 3), np.uint8)))
+        room.clip(3).write_bytes(b"")
+        ran = room.run()
+        told = [line for line in ran.out.splitlines() if line.startswith("missing:")]
+        assert len(told) == 2
+        assert told[0].startswith("missing: dice / mine seed 1, 3: unreadable (")
+
+
+def test_nothing_is_said_of_the_truth_of_simulated_clips(tmp_path: Path) -> None:
+    with reading_room(tmp_path) as room:
+        room.put_clips()
+        room.clip(0).with_name("seed_0.truth.json").write_text("{}")
+        room.clip(0).with_name("notes.txt").write_text("mine")
+        ran = room.run()
+        assert "truth.json" not in ran.out and "not read" in ran.out and "notes.txt" in ran.out
 
 
 def test_a_daily_quota_ends_the_run_with_the_command_that_continues(tmp_path: Path) -> None:

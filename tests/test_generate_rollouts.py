@@ -518,10 +518,58 @@ def test_videos_from_elsewhere_are_left_alone(tmp_path: Path) -> None:
     with studio(tmp_path) as place:
         mine = place.rollouts / "main" / "dice" / "wan" / "seed_1.mp4"
         mine.parent.mkdir(parents=True)
-        mine.write_bytes(b"mine")
+        mine.write_bytes(moving_clip())
         ran = place.run("--count", "3")
         assert ran.code == 0 and "1 videos are not in the ledger" in ran.out
-        assert mine.read_bytes() == b"mine" and len(place.service.predictions) == 2
+        assert mine.read_bytes() == moving_clip() and len(place.service.predictions) == 2
+
+
+def test_what_only_has_the_name_of_a_video_is_named_and_left_alone(tmp_path: Path) -> None:
+    with studio(tmp_path) as place:
+        cell = place.rollouts / "main" / "dice" / "wan"
+        (cell / "seed_0.mp4").mkdir(parents=True)
+        (cell / "seed_1.mp4").write_bytes(b"")
+        (cell / "seed_2.mp4").write_text("text")
+        ran = place.run("--count", "4")
+        assert ran.code == 1 and len(place.service.predictions) == 1
+        for seed in range(3):
+            assert f"{cell / f'seed_{seed}.mp4'}: " in ran.out
+        assert "missing: dice / wan seed 0-2: damaged" in ran.out
+        assert (cell / "seed_0.mp4").is_dir() and (cell / "seed_2.mp4").read_text() == "text"
+
+
+def test_only_side_files_of_our_own_are_tidied_up(tmp_path: Path) -> None:
+    with studio(tmp_path) as place:
+        cell = place.rollouts / "main" / "dice" / "wan"
+        (cell / ".seed_0.mp4.d").mkdir(parents=True)
+        (cell / ".seed_1.mp4.part").mkdir()
+        theirs = [".seed_0.mp4.Ab12Cd", ".seed_notes", ".seed_9.mp4.part", ".seed_0.mp4.partial"]
+        ours = [".seed_0.mp4.part", "..seed_0.mp4.part.ab12cd_9", ".seed_0.truth.json.ab12cd_9"]
+        for name in (*theirs, *ours):
+            (cell / name).write_bytes(b"half")
+        assert place.run("--count", "1").code == 0
+        left = {path.name for path in cell.iterdir()}
+        assert left == {*theirs, ".seed_0.mp4.d", ".seed_1.mp4.part", "seed_0.mp4"}
+
+
+def test_an_unusable_cell_folder_is_told_before_anything_is_paid(tmp_path: Path) -> None:
+    with studio(tmp_path) as place:
+        scene = place.rollouts / "main" / "dice"
+        scene.parent.mkdir(parents=True)
+        scene.write_text("no folder")
+        ran = place.run("--count", "1", scene="ball dice")
+        assert ran.code == 2 and f"{scene / 'wan'}: cannot write" in ran.err
+        assert place.service.predictions == {} and place.service.requests == []
+
+
+def test_every_reason_for_a_missing_video_is_told(tmp_path: Path) -> None:
+    def outcome(model: str, inputs: Mapping[str, Any], before: int) -> Outcome:
+        return Outcome("failed", error="CUDA out of memory" if inputs["seed"] else "the queue is full")
+
+    with studio(tmp_path, ReplicateService(outcome)) as place:
+        ran = place.run("--count", "2")
+        assert "missing: dice / wan seed 0: failed (the queue is full)" in ran.out
+        assert "missing: dice / wan seed 1: failed (CUDA out of memory)" in ran.out
 
 
 def test_a_changed_video_is_told_and_not_overwritten(tmp_path: Path) -> None:

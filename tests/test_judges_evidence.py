@@ -61,6 +61,23 @@ def test_an_empty_picture_from_start_to_end_is_blank_and_no_evidence(tmp_path: P
     assert raised.value.kind == "blank"
 
 
+@pytest.mark.parametrize("colour", [(0, 0, 255), (0, 128, 0), (200, 30, 90), (255, 255, 255)])
+def test_an_empty_picture_of_any_colour_is_blank(tmp_path: Path, colour: tuple[int, int, int]) -> None:
+    clip = tmp_path / "seed_0.mp4"
+    write_video(clip, (np.full((48, 64, 3), colour, np.uint8) for _ in range(8)), 24)
+    with pytest.raises(VideoError) as raised:
+        load_evidence(clip, "ball/mine/seed_0", "video")
+    assert raised.value.kind == "blank"
+
+
+def test_a_single_picture_is_no_video(tmp_path: Path) -> None:
+    clip = tmp_path / "seed_0.mp4"
+    clip.write_bytes(encode_png(next(still_frames())))
+    with pytest.raises(VideoError, match="one picture; expected a video") as raised:
+        load_evidence(clip, "dice/mine/seed_0", "final_frame")
+    assert raised.value.kind == "unreadable"
+
+
 def test_a_scene_that_stands_still_is_evidence(tmp_path: Path) -> None:
     clip = tmp_path / "seed_0.mp4"
     write_video(clip, still_frames(), 24)
