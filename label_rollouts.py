@@ -76,14 +76,25 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     study, scenes = cli.study_and_scenes(args)
     name = f"{study.key}_{cli.check_key(args.labeller, '--labeller')}.json"
-    output = args.output or args.analysis / FOLDER / name
+    output = args.analysis / FOLDER / name if args.output is None else args.output
+    if output.is_dir() or not output.name:
+        raise UserError(f"--output {output}: a folder; expected the name of a file")
     # A folder of its own, so that two people can label at once.
     folder = output.with_name(f"{output.stem}.session")
     with FolderLock(folder), closing(Session(folder)) as session:
         if not session.state.finished and output.exists() and not args.force:
             raise UserError(f"{output}: exists already; expected no file, or --force to replace it")
+        if session.state.finished and args.force and _is_written(session.state.labels(study.key), output):
+            raise UserError(f"{folder}: its labels are final and in {output}; move this folder away to label anew")
         _prepare(session, args, study, scenes)
         return _label(session, args, study, output, argv)
+
+
+def _is_written(labels: Sequence[records.HumanLabel], output: Path) -> bool:
+    try:
+        return output.exists() and set(records.read_human_labels(output)) == set(labels)
+    except UserError:
+        return False
 
 
 def _prepare(session: Session, args: argparse.Namespace, study: Study, scenes: Sequence[str]) -> None:

@@ -290,6 +290,21 @@ def test_a_finished_session_says_again_what_came_of_it(
     assert (output.read_bytes(), len(person)) == (written, 1)
 
 
+def test_force_does_not_pretend_to_label_anew(
+    analysis: Path, rollouts: Path, person: list[LabellingServer], capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = analysis / "labels" / "main_labeller.json"
+    assert call(analysis, rollouts) == 0
+    written = output.read_bytes()
+    capsys.readouterr()
+    error = error_of(call(analysis, rollouts, "--force"), capsys)
+    assert f"{output.with_name('main_labeller.session')}: its labels are final" in error
+    # What was lost between the end and the file is still written over other labels.
+    output.write_text("something else")
+    assert call(analysis, rollouts, "--force") == 0
+    assert (output.read_bytes(), len(person)) == (written, 1)
+
+
 def test_stopping_keeps_the_labels_and_prints_how_to_go_on(
     analysis: Path, rollouts: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -371,6 +386,8 @@ def test_missing_rollouts_are_named_in_one_line(
         (["--study", "other"], "--study other: unknown study; expected one of main"),
         (["--model", "<script>"], "model '<script>': not a usable key; expected letters"),
         (["--labeller", "../anna"], "--labeller '../anna': not a usable key; expected letters"),
+        (["--output", ""], "--output .: a folder; expected the name of a file"),
+        (["--output", "/"], "--output /: a folder; expected the name of a file"),
         (["--per-scene", "0"], "'0'; expected an integer of at least 1"),
         (["--compare", "a.json", "b.json"], "a.json: no such file; expected hand labels"),
     ],

@@ -207,9 +207,10 @@ function digit(key) {
 document.addEventListener("keydown", (event) => {
   if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || !view || view.result) return;
   const inVideo = event.target instanceof HTMLVideoElement;
-  if (event.key === "u") undo();
+  const letter = event.key.toLowerCase(); // Caps Lock may be on
+  if (letter === "u") undo();
   else if (!view.clip) return;
-  else if (event.key === "n") label(null);
+  else if (letter === "n") label(null);
   else if (/^[0-9]$/.test(event.key)) digit(event.key);
   else if (event.key.startsWith("Arrow") && !inVideo) move(event.key);
   else return;

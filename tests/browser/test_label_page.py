@@ -104,7 +104,7 @@ def test_a_session_by_keys_alone_with_undo_and_a_killed_server(window: Page, lab
         page.press("2")
         shown(page, 2)
         assert labelling.log == [{"clip": 0, "label": "right"}]
-        page.press("u")
+        page.press("U")
         shown(page, 1)
         page.press("1")
         shown(page, 2)
