@@ -29,7 +29,7 @@ FLAGS = (
 )
 # A page of ours does what it is asked at once; this is for a machine that is busy.
 PATIENCE_S = 20.0
-LOCAL = ("file:", "data:", "blob:", "about:", "chrome:")
+INNER = ("data:", "blob:", "about:", "chrome:")
 
 
 class Page:
@@ -37,6 +37,8 @@ class Page:
 
     def __init__(self, driver: Chrome) -> None:
         self.driver = driver
+        # The file that is open, the only one that a page may ask for; empty for a page of a server.
+        self._file = ""
 
     def open(self, page: Path | str, fragment: str = "", *, width: int = 1200, dark: bool = False) -> "Page":
         """Load a file or an address anew at this width, as on a system with this theme."""
@@ -49,7 +51,8 @@ class Page:
         self.driver.execute_cdp_cmd("Input.dispatchMouseEvent", {"type": "mouseMoved", "x": 0, "y": 0})
         self.errors()
         self.requests()
-        self.driver.get((page if isinstance(page, str) else page.as_uri()) + fragment)
+        self._file = "" if isinstance(page, str) else page.as_uri()
+        self.driver.get((self._file or str(page)) + fragment)
         return self
 
     def all(self, css: str) -> list[WebElement]:
@@ -115,11 +118,12 @@ class Page:
         return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
 
     def requests(self) -> list[str]:
-        """Addresses beyond this machine's files that were asked for since the last call."""
+        """Addresses beyond the page's own file that were asked for since the last call."""
         messages = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
         asked = [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
         asked += [m["params"]["url"] for m in messages if m["method"] == "Network.webSocketCreated"]
-        return [address for address in asked if not address.startswith(LOCAL)]
+        beyond = [address for address in asked if not address.startswith(INNER)]
+        return [address for address in beyond if not self._file or address.partition("#")[0] != self._file]
 
     def axe(self, source: str) -> list[str]:
         """The serious and critical faults that axe-core finds, each with the first element that has it."""
