@@ -29,7 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = options.parse_args(argv)
     outputs = Outputs(args.analysis, __file__)
     results = inputs.read(args.analysis)
-    replies = judge_replies(args.analysis, results.keys)
+    replies = judge_replies(args.analysis, results)
     frames: page.Extras = {}
     if args.thumbnails:
         # Imported here: decoding video is loaded only when it is asked for.
@@ -41,12 +41,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def judge_replies(analysis: Path, models: Sequence[str]) -> page.Extras:
+def judge_replies(analysis: Path, results: inputs.Results) -> page.Extras:
     """(scene, model) -> what each judge with a log on disk said about the cell."""
     return {
-        (scene, model): [votes.reading(path, scene, judge) for judge, path in logs.items()]
+        (scene, model): [
+            votes.reading(path, scene, judge, results.outcomes[scene, model].protocol) for judge, path in logs.items()
+        ]
         for scene in SCENES
-        for model, logs in votes.judge_logs(analysis, scene, models).items()
+        for model, logs in votes.judge_logs(analysis, scene, results.keys).items()
     }
 
 

@@ -100,7 +100,7 @@ def _best(results: Results, board: Sequence[dict[str, Any]]) -> str:
     if corrected["low"] is not None:
         text += f" (95 % interval {number(corrected['low'])} to {number(corrected['high'])})"
     if best["probability_best"] is not None:
-        text += f", and is the best of those shown with probability {percent(best['probability_best'])}"
+        text += f", and is the best of all models in this report with probability {percent(best['probability_best'])}"
     if len(board) == 1:
         return f"{text}."
     second = board[1]
@@ -118,14 +118,17 @@ def _calibration(results: Results, board: Sequence[dict[str, Any]]) -> str:
     """How far from calibrated the best one is, and how many cells of all models differ from their reference."""
     zero, best = results.tv["calibrated_operator"], board[0]
     low = best["corrected"]["low"]
-    far = "far from it" if low is not None and low > zero["high"] else "near it"
+    if low is None:
+        place = "how far the best one is from that cannot be estimated"
+    else:
+        place = f"the best one is {'far from' if low > zero['high'] else 'near'} it"
     families = results.chi2["families"]
     published = [f for f in families if len(f["models"]) > 1]
     further = [f for f in families if len(f["models"]) == 1]
     parts = [_differing(group, who) for group, who in ((published, "published"), (further, "additional")) if group]
     return (
-        f"A calibrated model scores 0 (95 % of such runs lie in {interval(zero['low'], zero['high'])}); the best one "
-        f"is {far}. Outcomes differ from their reference, after correction at {ALPHA}, in {listed(parts)}. "
+        f"A calibrated model scores 0 (95 % of such runs lie in {interval(zero['low'], zero['high'])}); "
+        f"{place}. Outcomes differ from their reference, after correction at {ALPHA}, in {listed(parts)}. "
         f"{percent(1 - sum(row['scorable'] for row in board) / len(board))} of all rollouts show no legible outcome."
     )
 

@@ -1,6 +1,6 @@
 """One (scene, model): its verdict, what the grid shows of it, and everything that opens with it."""
 
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Any
 
@@ -41,7 +41,7 @@ def verdict(results: Results, scene: str, model: str) -> str:
 
 def heat(excess: float | None) -> int | None:
     """The colour step of an excess, 0 for none to len(HEAT_BOUNDS); None where there is no excess."""
-    return None if excess is None else bisect_right(HEAT_BOUNDS, excess)
+    return None if excess is None else bisect_left(HEAT_BOUNDS, excess)
 
 
 def cell_record(results: Results, cell: Cell) -> dict[str, Any]:

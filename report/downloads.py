@@ -3,15 +3,17 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from report.cells import TESTS
+from report.cells import TESTS, VERDICTS
 from report.datatable import DataTable, Field, Value
-from report.inputs import Results
+from report.inputs import Control, Results
 from scenes import SCENES
 
 
-def leaderboard_table(rows: Sequence[Mapping[str, Any]]) -> DataTable:
+def leaderboard_table(rows: Sequence[Mapping[str, Any]], controls: Sequence[Control]) -> DataTable:
+    """One row a model, then one a control: kind tells published, additional and control apart."""
     fields = [
         Field("model", "Model"),
+        Field("kind", "kind"),
         Field("mntv", "mnTV", 3),
         *(
             Field(f"{kind}_{end}", f"{kind} {end}", 3)
@@ -22,17 +24,34 @@ def leaderboard_table(rows: Sequence[Mapping[str, Any]]) -> DataTable:
         Field("scorable", "scorable", 3),
         Field("unscorable", "unscorable part", 3),
         Field("miscalibrated", "miscalibrated part", 3),
-        *(Field(f"cells_{name}", name, 0) for name in ("differs", "split", "alike", "few", "none")),
+        *(Field(f"cells_{name}", name, 0) for name in VERDICTS),
+        *(Field(f"theory_{name}", f"theory {name}", 3) for name in ("expected", "low", "high")),
     ]
     lines: list[list[Value]] = [
         [
             row["model"],
+            "published" if row["published"] else "additional",
             row["mntv"],
             *(row[kind][end] for kind in ("corrected", "percentile") for end in ("low", "high")),
             *(row[name] for name in ("probability_best", "scorable", "unscorable", "miscalibrated")),
-            *row["verdicts"].values(),
+            *(row["verdicts"][name] for name in VERDICTS),
+            *(None, None, None),
         ]
         for row in rows
+    ]
+    lines += [
+        [
+            control.name,
+            "control",
+            control.mntv,
+            *[None] * 5,
+            control.scorability,
+            1 - control.scorability,
+            control.mntv - 1 + control.scorability,
+            *[None] * len(VERDICTS),
+            *(control.expected, control.low, control.high),
+        ]
+        for control in controls
     ]
     return DataTable("leaderboard", "Leaderboard", fields, lines)
 

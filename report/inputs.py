@@ -90,7 +90,7 @@ def read(analysis: Path) -> Results:
     """All results in analysis/results, and the outcomes in analysis/. Raises UserError when some are missing, or when
     the results come from runs over different models."""
     found = {field: read_results(analysis, script) for field, script in SOURCES.items()}
-    covered = {field: list(next(iter(found[field]["cells"].values()))) for field in BY_CELL}
+    covered = {field: _models(analysis, SOURCES[field], found[field]["cells"]) for field in BY_CELL}
     # In display order; JSON sorts its keys.
     scored = covered["tv"]
     models = [m for m in PUBLISHED if m in scored] + sorted(m for m in scored if m not in PUBLISHED)
@@ -102,8 +102,34 @@ def read(analysis: Path) -> Results:
                 f"{analysis / 'results'}: {what} is in the results of {SOURCES[field]} or of {SOURCES['tv']}, but not "
                 "in both; expected results of one run over all scenes and the same models"
             )
+    tested = {model for family in found["chi2"]["families"] for model in family["models"]}
+    pairs = {frozenset((pair["a"], pair["b"])) for pair in found["intervals"]["pairs"]}
+    for model in models:
+        if model not in tested:
+            raise _incomplete(analysis, SOURCES["chi2"], f"{model} in none of the families", "each model in one")
+        if lacking := [other for other in models if other != model and frozenset((model, other)) not in pairs]:
+            what = f"no pair of {model} and {lacking[0]}"
+            raise _incomplete(analysis, SOURCES["intervals"], what, "every two models")
     outcomes = read_study(analysis, "main", models=models)
     return Results(models=tuple(resolve(models)), outcomes=outcomes, controls=_controls(analysis), **found)
+
+
+def _models(analysis: Path, script: str, cells: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """The models of a result's cells. Raises UserError when there are none, or not the same in every scene."""
+    models = next(iter(cells.values()), {})
+    if not models:
+        raise _incomplete(analysis, script, "no cell", "a value for each scene and model")
+    for scene, row in cells.items():
+        if other := sorted(set(row) ^ set(models)):
+            raise _incomplete(
+                analysis, script, f"{other[0]} in {scene} or elsewhere only", "the same models everywhere"
+            )
+    return list(models)
+
+
+def _incomplete(analysis: Path, script: str, found: str, expected: str) -> UserError:
+    path = analysis / "results" / f"{stem_of(script)}.json"
+    return UserError(f"{path}: {found}; expected {expected}: run {script} again")
 
 
 def _controls(analysis: Path) -> tuple[Control, ...]:

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,7 @@ def render(results: Results, analysis: Path, votes: Extras, frames: Extras) -> s
         f(results) for f in (ablations.resolution, ablations.duration, ablations.guidance, ablations.faces)
     ]
     tables = [
-        leaderboard_table(rows),
+        leaderboard_table(rows, results.controls),
         cells_table(results, records),
         pairs_table(pairs),
         scene_differences_table(pairs),
@@ -179,7 +180,14 @@ def _scene(key: str) -> dict[str, Any]:
 
 def _model(results: Results, key: str) -> dict[str, Any]:
     index = results.keys.index(key)
-    return {"key": key, "name": results.models[index].name, "symbol": symbol_id(index), "published": key in PUBLISHED}
+    return {
+        "key": key,
+        # As it stands in a command that people copy.
+        "argument": shlex.quote(key),
+        "name": results.models[index].name,
+        "symbol": symbol_id(index),
+        "published": key in PUBLISHED,
+    }
 
 
 def _extras(votes: Any, frames: Any) -> dict[str, Any]:

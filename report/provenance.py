@@ -1,9 +1,9 @@
 """Where the numbers come from: specification, outcome files, judges, settings, versions. No dates and no paths."""
 
 import hashlib
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ from studies import FACES, GUIDANCES, STUDIES, face_study, guidance_study
 
 # The published outcome files carry no record of their judge; this is what the paper says.
 PUBLISHED_JUDGE = "Gemini 3.1 Pro (gemini-3.1-pro-preview), three votes a rollout, majority (as published)"
+# name==version at the head of a line; extras, markers and comments are passed over.
+_PINNED = re.compile(r"^[ \t]*([\w.-]+)[ \t]*(?:\[[^\]\n]*\])?[ \t]*==[ \t]*([^\s;#,]+)", re.MULTILINE)
 # Title -> the studies whose outcome files are hashed together.
 FILE_SETS = {
     "main matrix": ("main",),
@@ -104,6 +106,5 @@ def settings(results: Results) -> DataTable:
 
 
 def versions() -> list[tuple[str, str]]:
-    """The libraries of requirements.txt as they are installed here."""
-    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").split()
-    return [(name, version(name)) for name in sorted(line.partition("==")[0] for line in lines)]
+    """The libraries that requirements.txt pins, by name: not those installed, which would tie the page to a machine."""
+    return sorted(_PINNED.findall((ROOT / "requirements.txt").read_text(encoding="utf-8")))

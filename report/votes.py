@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,17 @@ from judges.base import State
 from judges.votelog import LoggedReply, VoteLog, log_path
 from scenes import SCENES
 from studies import STUDIES
+
+# Of each reply, that many characters go into the page: the question asks for one word, and a cell has some hundred.
+MAX_SHOWN_CHARS = 1000
+# What tells one reading from another: its name in an outcome file's protocol -> in what a reply was asked.
+_SHARED = {
+    "judge": "judge",
+    "judge_model": "model",
+    "judge_settings": "settings",
+    "question_sha256": "question_sha256",
+    "evidence": "evidence",
+}
 
 
 def entropy_bits(votes: Sequence[int | None]) -> float:
@@ -38,14 +49,18 @@ def judge_logs(analysis: Path, scene: str, models: Sequence[str]) -> dict[str, d
     return found
 
 
-def reading(path: Path, scene: str, judge: str) -> dict[str, Any]:
-    """What one judge said of a cell: by seed the votes, their entropy in bits, and every reply as it came."""
+def reading(path: Path, scene: str, judge: str, protocol: Mapping[str, Any]) -> dict[str, Any]:
+    """What one judge said of a cell: by seed the votes, their entropy in bits, and every reply as it came.
+
+    protocol: that of the cell's outcomes; the remark says when the replies are not those that the counts come from.
+    """
     replies = VoteLog(path, scene).replies
     seeds = sorted({reply.seed for reply in replies})
     rollouts = [_rollout(scene, seed, [reply for reply in replies if reply.seed == seed]) for seed in seeds]
     voted = [rollout["entropy"] for rollout in rollouts if rollout["entropy"] is not None]
     return {
         "judge": judge,
+        "remark": _remark(replies, protocol),
         "versions": sorted({reply.model_version for reply in replies} - {""}),
         "mean_entropy": sum(voted) / len(voted) if voted else None,
         "unanimous": sum(value == 0 for value in voted),
@@ -60,10 +75,31 @@ def _rollout(scene: str, seed: int, replies: Sequence[LoggedReply]) -> dict[str,
         "seed": seed,
         "entropy": entropy_bits(votes) if votes else None,
         "replies": [
-            {"said": _said(scene, reply), "text": reply.reply, "reason": reply.reason}
+            {"said": _said(scene, reply), "text": reply.reply[:MAX_SHOWN_CHARS], "notes": _notes(reply)}
             for reply in sorted(replies, key=lambda reply: reply.vote)
         ],
     }
+
+
+def _notes(reply: LoggedReply) -> list[str]:
+    """What stands below a reply: why it is that vote or none, and that it goes on."""
+    cut = [f"cut at {MAX_SHOWN_CHARS} characters; the log has more"] if len(reply.reply) > MAX_SHOWN_CHARS else []
+    return ([reply.reason[:MAX_SHOWN_CHARS]] if reply.reason else []) + cut
+
+
+def _remark(replies: Sequence[LoggedReply], protocol: Mapping[str, Any]) -> str:
+    """Empty when every reply was asked for as the outcome file says that its outcomes were."""
+    recorded = {name: protocol.get(name) for name in _SHARED}
+    others = sum({name: reply.asked.get(asked) for name, asked in _SHARED.items()} != recorded for reply in replies)
+    if not others:
+        return ""
+    if others < len(replies):
+        return f"{others} of these {len(replies)} replies are not of the reading behind the counts."
+    return "Not the reading behind the counts: " + (
+        "its judge, question or settings differ from those of the outcome file."
+        if protocol
+        else "the outcome file does not record who read it."
+    )
 
 
 def _said(scene: str, reply: LoggedReply) -> str:

@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -19,12 +20,12 @@ from intervals import Outcomes, corrected_difference, corrected_estimate
 from models import PUBLISHED
 from paths import ANALYSIS
 from records import read_study
-from report import ablations, board, checks, inputs, page, words
+from report import ablations, board, checks, inputs, page, provenance, words
 from report.cells import HEAT_BOUNDS, heat, verdict
 from report.datatable import DataTable, Field
 from report.markers import sheet
 from report.svg import element
-from report.votes import entropy_bits, judge_logs
+from report.votes import MAX_SHOWN_CHARS, entropy_bits, judge_logs, reading
 from report_data import add_model, committed, log_votes
 from scenes import SCENES
 
@@ -164,7 +165,7 @@ def test_differences_by_scene_are_those_of_the_outcomes_themselves(results: inpu
         for scene in ("dice", "roulette", "pendulum", "lottery"):
             cells = [Outcomes(outcomes[scene, m].counts, outcomes[scene, m].n, SCENES[scene].reference) for m in (a, b)]
             found = [corrected_estimate(cell.score, [cell]) for cell in cells]
-            expected, row = corrected_difference(*found), pairs[a, b][scene]
+            expected, row = corrected_difference(found[0], found[1]), pairs[a, b][scene]
             assert row["value"] == pytest.approx(expected.value, abs=1e-9)
             assert (row["low"] is None) == (expected.interval is None)
             if expected.interval:
@@ -182,12 +183,12 @@ def test_the_verdict_of_a_cell_follows_both_exact_tests(results: inputs.Results)
             assert found == {0: "alike", 1: "split", 2: "differs"}[sum(both)]
 
 
-@given(st.floats(-0.5, 1))
+@given(st.floats(-0.5, 1) | st.sampled_from(HEAT_BOUNDS))
 def test_a_colour_step_holds_the_excesses_up_to_its_bound(excess: float) -> None:
     step = heat(excess)
     assert step is not None
-    assert all(excess >= bound for bound in HEAT_BOUNDS[:step])
-    assert all(excess < bound for bound in HEAT_BOUNDS[step:])
+    assert all(excess > bound for bound in HEAT_BOUNDS[:step])
+    assert all(excess <= bound for bound in HEAT_BOUNDS[step:])
     assert heat(None) is None
 
 
@@ -245,6 +246,40 @@ def test_missing_results_are_refused_with_the_script_to_run(tmp_path: Path, caps
     assert "expected the results of power_chi2.py: run it first" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("name", "key", "message"),
+    [
+        ("chi2", "families", "wan in none of the families; expected each model in one"),
+        ("chi2", "cells", "no cell; expected a value for each scene and model"),
+        ("tv_band", "cells", "no cell; expected a value for each scene and model"),
+        ("mntv_ci", "pairs", "; expected every two models"),
+    ],
+)
+def test_results_that_hold_nothing_are_refused_with_the_file_named(
+    tmp_path: Path, name: str, key: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    analysis = committed(tmp_path)
+    path = analysis / "results" / f"{name}.json"
+    found = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps(found | {key: type(found[key])()}), encoding="utf-8")
+    assert make_report.main(["--analysis", str(analysis)]) == 2
+    error = capsys.readouterr().err
+    assert f"{path}: " in error and message in error and error.count("\n") == 1
+
+
+def test_a_model_key_can_be_copied_into_a_shell(results: inputs.Results, text: str) -> None:
+    assert [model["argument"] for model in embedded(text)["models"]] == results.keys
+    odd = replace(results, models=(replace(results.models[0], key="$(date) x"), *results.models[1:]))
+    assert page._model(odd, "$(date) x")["argument"] == "'$(date) x'"
+
+
+def test_pinned_versions_are_read_past_comments_and_markers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = ["# a==1", "", 'numpy==2.4 ; python_version > "3"  # why', "an-extra[one,two] == 1.0", "free", "-r other"]
+    (tmp_path / "requirements.txt").write_text("\n".join(lines), encoding="utf-8")
+    monkeypatch.setattr(provenance, "ROOT", tmp_path)
+    assert provenance.versions() == [("an-extra", "1.0"), ("numpy", "2.4")]
+
+
 def test_thumbnails_without_a_clip_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     analysis = committed(tmp_path)
     options = ["--analysis", str(analysis), "--thumbnails", "--rollouts", str(tmp_path / "rollouts")]
@@ -264,6 +299,9 @@ def test_controls_are_shown_with_what_theory_expects(tmp_path: Path) -> None:
     text = page.render(results, analysis, {}, {})
     assert text.count('<span class="badge">control</span>') == 2
     assert "theory allows −0.04 to 0.04: outside" in text
+    table = embedded(text)["tables"]["leaderboard"]
+    kinds = [row[table["columns"].index("kind")] for row in table["rows"]]
+    assert kinds == ["published"] * len(PUBLISHED) + ["control"] * 2
 
 
 def test_a_log_belongs_to_the_longest_key_that_its_name_begins_with(tmp_path: Path) -> None:
@@ -284,12 +322,30 @@ def test_the_report_reads_logs_and_leaves_them_alone(tmp_path: Path) -> None:
     analysis = committed(tmp_path)
     log_votes(analysis, "dice", "wan", "gemini", {3: ["1", "null", "The die shows six."], 0: ["5", "5", "5"]})
     before = {path: path.read_bytes() for path in (analysis / "vlm_logs").rglob("*") if path.is_file()}
-    (reading,) = make_report.judge_replies(analysis, ["wan"])["dice", "wan"]
+    (found,) = make_report.judge_replies(analysis, inputs.read(analysis))["dice", "wan"]
     assert {path: path.read_bytes() for path in (analysis / "vlm_logs").rglob("*") if path.is_file()} == before
-    assert (reading["judge"], reading["versions"], reading["voted"]) == ("gemini", ["judge-1"], 2)
-    assert [rollout["seed"] for rollout in reading["rollouts"]] == [0, 3]
-    assert [reply["said"] for reply in reading["rollouts"][0]["replies"]] == ["5", "5", "5"]
-    assert reading["unanimous"] == 1
+    assert (found["judge"], found["versions"], found["voted"]) == ("gemini", ["judge-1"], 2)
+    assert [rollout["seed"] for rollout in found["rollouts"]] == [0, 3]
+    assert [reply["said"] for reply in found["rollouts"][0]["replies"]] == ["5", "5", "5"]
+    assert found["unanimous"] == 1
+    assert found["remark"].startswith("Not the reading behind the counts: the outcome file does not record")
+
+
+def test_replies_say_when_the_counts_do_not_come_from_them(tmp_path: Path) -> None:
+    log_votes(tmp_path, "dice", "wan", "gemini", {0: ["5", "1"]})
+    path = judge_logs(tmp_path, "dice", ["wan"])["wan"]["gemini"]
+    assert reading(path, "dice", "gemini", {"judge": "gemini"})["remark"] == ""
+    other = reading(path, "dice", "gemini", {"judge": "another"})["remark"]
+    assert other.startswith("Not the reading behind the counts: its judge, question or settings differ")
+
+
+def test_a_long_reply_is_cut_and_says_so(tmp_path: Path) -> None:
+    log_votes(tmp_path, "dice", "wan", "gemini", {0: ["5 " + "x" * 3000, "5"]})
+    path = judge_logs(tmp_path, "dice", ["wan"])["wan"]["gemini"]
+    long, brief = reading(path, "dice", "gemini", {})["rollouts"][0]["replies"]
+    assert len(long["text"]) == MAX_SHOWN_CHARS
+    assert long["notes"][-1] == f"cut at {MAX_SHOWN_CHARS} characters; the log has more"
+    assert not any("cut at" in note for note in brief["notes"])
 
 
 @given(st.lists(st.one_of(st.none(), st.integers(1, 4)), min_size=1, max_size=7))

@@ -52,8 +52,12 @@ function showCell(key, index) {
   counts.append(
     distribution(scene, cell, Math.max(280, counts.clientWidth)),
     legend({ "bar-model": "rollouts", expected: "expected by the reference", noise: "95 % of calibrated models" }),
+    folded("Counts as a table", countsTable(scene, cell)),
   );
-  if (cell.log_e.length) evidence.append(evidencePath(cell, Math.max(280, evidence.clientWidth)), conclusion(cell));
+  if (cell.log_e.length) {
+    const path = evidencePath(cell, Math.max(280, evidence.clientWidth));
+    evidence.append(path, conclusion(cell), folded("E-values as a table", evidenceTable(cell)));
+  }
   dialog.scrollTop = 0;
 }
 
@@ -72,13 +76,36 @@ function facts(cell) {
   return element("div", {}, list, element("p", { class: "note" }, `Interval: ${cell.interval_reason}.`));
 }
 
+function folded(title, content) {
+  return element("details", {}, element("summary", {}, title), content);
+}
+
+// What the drawing of the counts shows, for those who do not see it or cannot point at it.
+function countsTable(scene, cell) {
+  const rows = scene.outcomes.map((outcome, i) => {
+    const range = cell.expected ? interval(...cell.expected[i].map((share) => share * cell.n_valid), 0) : "—";
+    return row(outcome, [String(cell.counts[i]), number(cell.n_valid * scene.reference[i], 1), range], 3);
+  });
+  return table("Counts", ["Outcome", "count", "expected", "95 % range"], 3, rows);
+}
+
+function evidenceTable(cell) {
+  const rows = cell.log_e.map((value, i) => row(String(i + 1), [eValue(value)], 1));
+  return table("E-values", ["Rollouts", "e-value"], 1, rows);
+}
+
+// Two significant digits of the e-value with this logarithm.
+function eValue(log) {
+  const value = Math.exp(log);
+  return value >= 0.01 && value < 1000 ? String(Number(value.toPrecision(2))) : power(value);
+}
+
 // What the e-values come to.
 function conclusion(cell) {
   const after = cell.decided_after
     ? `The verdict could be read after ${cell.decided_after} rollouts`
     : "No verdict within these rollouts";
-  const end = Math.exp(cell.log_e[cell.log_e.length - 1]);
-  const value = end >= 0.01 && end < 1000 ? String(Number(end.toPrecision(2))) : power(end);
+  const value = eValue(cell.log_e[cell.log_e.length - 1]);
   const corrected = cell.e_significant ? "rejects the reference" : "does not reject the reference";
   return element("p", { class: "note" }, `${after}; at the end e = ${value}, and e-BH ${corrected}.`);
 }
@@ -124,12 +151,13 @@ function judge(scene, key, model, cell) {
     element("p", {}, `It is shown ${shown} of each rollout and asked:`),
     element("blockquote", {}, scene.question));
   if (!cell.votes) {
-    const unread = cell.n - cell.n_valid;
+    const unread = cell.n - cell.n_valid, whose = model.published ? "published" : "recorded";
     section.append(element("p", {}, unread
-      ? `For ${unread} of ${cell.n} rollouts its answer was null: no legible outcome by the rules of the question.`
-      : "It saw an outcome in every rollout."));
+      ? `For ${unread} of ${cell.n} the ${whose} outcome is null: no legible outcome by the rules of the question.`
+      : `None of the ${cell.n} ${whose} outcomes is null.`));
     section.append(element("p", { class: "note" }, "Its replies are not on disk for this cell. New ones are logged by ",
-      element("code", {}, `python extract_bin.py --scene ${key} --model ${model.key}`), "."));
+      element("code", {}, `python extract_bin.py --scene ${key} --model ${model.argument}`),
+      ", which is paid and needs a key."));
     return section;
   }
   for (const reading of cell.votes) section.append(replies(reading));
@@ -152,12 +180,13 @@ function replies(reading) {
   const head = ["Seed", "votes", "entropy, bits", "replies"];
   return element("div", {},
     element("p", {}, element("b", {}, reading.judge), `${versions}: ${spread}.`),
+    reading.remark ? element("p", { class: "note" }, reading.remark) : null,
     table(`Replies of ${reading.judge}`, head, 0, rows));
 }
 
-function reply({ text, reason }) {
-  const why = reason ? element("p", { class: "note" }, reason) : null;
-  return element("div", { class: "reply" }, element("pre", {}, text || "(empty)"), why);
+function reply({ text, notes }) {
+  const below = notes.map((note) => element("p", { class: "note" }, note));
+  return element("div", { class: "reply" }, element("pre", {}, text || "(empty)"), below);
 }
 
 for (const picker of [pickScene, pickModel]) {
