@@ -21,9 +21,9 @@ from video_io import Frame
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-# How far a whole pendulum reaches from its pivot, in frame heights, and where an end that has broken off is not yet
-# when the break is seen.
+# How far a whole pendulum reaches from its pivot, in frame heights.
 _REACH = sum(ROD_LENGTHS) + DISK_RADIUS
+# An end that breaks off flies anywhere, but the break is seen before it is so far away.
 _OUT_OF_REACH = 0.7
 # Red less blue: 148 in a rod and 89 or more in a disk; at most 58 in the post, and more in the table below this height.
 _BRASS = 75
@@ -76,7 +76,7 @@ class _Grid:
         box = box_of(size, (PIVOT[0] - _REACH, PIVOT[1] - _REACH), (PIVOT[0] + _REACH, _TABLE_Y))
         self._rows, self._columns = (slice(side.start, side.stop, stride) for side in box)
         x, y = coordinates(size)
-        self._x, self._y = x[0, self._columns], y[self._rows, 0]
+        self._x, self._y = x[0, self._columns].astype(np.float64), y[self._rows, 0].astype(np.float64)
         self._shape = len(self._y) + 2 * _PAD, len(self._x) + 2 * _PAD
         self._directions = np.arange(_DIRECTIONS) * (2 * math.pi / _DIRECTIONS)
         ring = np.radians(_RING_DEG)
@@ -91,7 +91,7 @@ class _Grid:
         """Places along and beside a rod in all directions: flat indices less that of its start, (_DIRECTIONS, n)."""
         sine, cosine = np.sin(self._directions)[:, None], np.cos(self._directions)[:, None]
         x, y = along * sine + across * cosine, along * cosine - across * sine
-        return (np.rint(y / self._unit) * self._shape[1] + np.rint(x / self._unit)).astype(np.intp)
+        return np.asarray(np.rint(y / self._unit) * self._shape[1] + np.rint(x / self._unit), np.intp)
 
     def fit(self, frame: Frame) -> _Fit:
         part, brass = frame[self._rows, self._columns], np.zeros(self._shape, np.bool_)
@@ -150,13 +150,14 @@ def _refined(frame: Frame, angles: Array) -> Array:
     size = size_of(frame)
     all_x, all_y = coordinates(size)
     reach, low, high = DISK_RADIUS + 0.02, *_EDGE_LEVELS
-    points = []
-    for x, y in weights(angles):
-        box = box_of(size, (x - reach, y - reach), (x + reach, min(y + reach, _TABLE_Y)))
+    pixels = []
+    for middle in weights(angles):
+        corner, opposite = (middle[0] - reach, middle[1] - reach), (middle[0] + reach, min(middle[1] + reach, _TABLE_Y))
+        box = box_of(size, corner, opposite)
         levels = np.subtract(frame[box][..., 0], frame[box][..., 2], dtype=np.int16)
-        seen = ((levels - low) / (high - low)).clip(0, 1)
-        points.append([a.ravel() for a in (*np.broadcast_arrays(all_x[:, box[1]], all_y[box[0]]), seen)])
-    x, y, seen = (np.concatenate(arrays).astype(np.float64) for arrays in zip(*points, strict=True))
+        seen_here = ((levels - low) / (high - low)).clip(0, 1)
+        pixels.append(np.stack(np.broadcast_arrays(all_x[:, box[1]], all_y[box[0]], seen_here)).reshape(3, -1))
+    x, y, seen = np.concatenate(pixels, axis=1)
 
     def drawn(angles: Array) -> Array:
         return np.asarray((0.5 - _distance(x, y, angles) * size[1] / _EDGE_PX).clip(0, 1))
