@@ -108,8 +108,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not clips:
         return 0
     _check_clips(args, clips)
+    scenes = list(dict.fromkeys(scene for scene, _ in clips))
     work = work_folder(args.analysis, args.study)
-    judge = get_judge(args.judge, JudgeOptions(work, args.judge_model, args.base_url, args.video_fps))
+    judge = get_judge(args.judge, JudgeOptions(work, args.judge_model, args.base_url, args.video_fps, scenes))
     if args.rejudge and (args.against == judge.name or args.against != file_stem(args.against)):
         raise UserError(f"--against {args.against}: expected another judge than {judge.name}, as its logs name it")
     with ExitStack() as stack:

@@ -43,7 +43,7 @@ def _delay(text: str) -> float | None:
     except ValueError:
         try:
             number = parsedate_to_datetime(text).timestamp()
-        except ValueError:
+        except (ValueError, TypeError, OverflowError):
             return None
     delay = number - now.timestamp() if number > _EPOCH else number
     return max(delay, 0.0) if delay < _EPOCH else None  # also leaves out NaN and infinity
@@ -56,5 +56,5 @@ def _unit(text: str) -> str:
 def _parsed(body: bytes) -> Any:
     try:
         return json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None

@@ -48,8 +48,9 @@ _SAME_LUMA = 12
 class VideoError(UserError):
     """A video file that cannot be used.
 
-    kind: "unreadable" (no video in it, or a single picture), "no_frames" (a video without one decodable frame), "truncated" (data is missing
-    or damaged), "blank" (every frame is the same picture, as in the clip that a safety filter puts in place of one).
+    kind: "unreadable" (no video in it, or a single picture), "no_frames" (a video without one decodable frame),
+    "truncated" (data is missing or damaged), "blank" (every frame is the same picture, as in the clip that a safety
+    filter puts in place of one).
     """
 
     def __init__(self, kind: VideoFault, message: str) -> None:

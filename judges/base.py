@@ -1,6 +1,5 @@
 """What the engine and a judge say to each other."""
 
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,12 +7,11 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol
 
+from credentials import redacted
 from scenes import Evidence as EvidenceKind
 
 GEMINI_KEY = "GEMINI_API_KEY"
 OPENAI_KEY = "OPENAI_API_KEY"
-# The client of Gemini would also take its key from the last one.
-KEY_VARIABLES = (GEMINI_KEY, OPENAI_KEY, "GOOGLE_API_KEY")
 
 
 class State(StrEnum):
@@ -128,14 +126,8 @@ class Judge(Protocol):
 
 
 def one_line(text: str) -> str:
-    """`text` for a log or a message: one line of at most 300 characters, without control characters and keys.
-
-    Services are known to quote the key in their errors.
-    """
-    for variable in KEY_VARIABLES:
-        if key := os.environ.get(variable, "").strip():
-            text = text.replace(key, f"[{variable}]")
-    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    """`text` for a log or a message: one line of at most 300 characters, without control characters and keys."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in redacted(text)).split())
     return line if len(line) <= 300 else f"{line[:297]}..."
 
 

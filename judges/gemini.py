@@ -12,6 +12,7 @@ from typing import Any
 from google.genai import Client, types
 
 from addresses import check_base_url
+from credentials import credential
 from errors import UserError
 from judges.base import GEMINI_KEY, Evidence, RawReply, RejectedError, State, UnusableError, file_stem, one_line
 from judges.gemini_errors import NotFoundError, translated
@@ -142,8 +143,8 @@ class GeminiJudge:
 
 
 def _connect() -> Client:
-    key = os.environ.get(GEMINI_KEY, "").strip()
-    if not key or not key.isascii() or not key.isprintable() or " " in key:
+    key = credential(GEMINI_KEY)
+    if not key:
         raise UserError(f"{GEMINI_KEY}: not set to a key; expected one from https://aistudio.google.com/apikey")
     if base_url := os.environ.get(BASE_URL):
         check_base_url(BASE_URL, base_url)

@@ -18,7 +18,7 @@ _DURATION = re.compile(r"(\d+(?:\.\d+)?)s")
 # Either HTTP library may be behind the client. The others are raised for an answer that it cannot read: cut short, not
 # JSON, or not the fields that it knows.
 _NO_ANSWER = (httpx.HTTPError, httpx2.HTTPError, OSError)
-_UNREADABLE = (ValueError, KeyError, TypeError, AttributeError)
+_UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
 
 class NotFoundError(RejectedError):

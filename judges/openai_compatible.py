@@ -8,13 +8,14 @@ shown frames in their order, sampled as often as the Gemini judge samples, and t
 
 import asyncio
 import base64
-import os
+import json
 from typing import Any
 
 import httpx
 
 import hints
 from addresses import check_base_url
+from credentials import credential
 from errors import UserError
 from judges.base import (
     OPENAI_KEY,
@@ -46,7 +47,7 @@ class OpenAICompatibleJudge:
     """Raises UserError for an unusable setting."""
 
     def __init__(self, base_url: str, model: str, video_fps: float) -> None:
-        key = os.environ.get(OPENAI_KEY, "").strip()
+        key = credential(OPENAI_KEY)
         self.model = model
         self.name = file_stem(f"openai-{model}")
         self._video_fps = video_fps
@@ -77,11 +78,13 @@ class OpenAICompatibleJudge:
     async def ask(self, evidence: Evidence, question: str, scene: str) -> RawReply:
         content = [*self._shown[evidence.rollout], {"type": "text", "text": question}]
         message = {"role": "user", "content": content}
+        completion = await self._call("POST", "chat/completions", {"model": self.model, "messages": [message]})
         try:
-            completion = await self._call("POST", "chat/completions", {"model": self.model, "messages": [message]})
             return _reply(completion)
         except (LookupError, TypeError, AttributeError) as error:
-            raise UnreachableError(one_line(f"unusable answer: {type(error).__name__}: {error}")) from None
+            # It may have been paid for, so that it belongs on the log.
+            detail = one_line(f"unusable answer: {type(error).__name__}: {error}")
+            return RawReply(State.TRUNCATED, json.dumps(completion), detail)
 
     async def release(self, evidence: Evidence) -> None:
         self._shown.pop(evidence.rollout, None)
@@ -97,7 +100,7 @@ class OpenAICompatibleJudge:
                 if isinstance(data, dict):
                     return data
                 raise UnreachableError(f"unusable answer: {type(data).__name__}; expected an object")
-        except (httpx.HTTPError, ValueError) as error:
+        except (httpx.HTTPError, ValueError, RecursionError) as error:
             raise UnreachableError(one_line(f"{type(error).__name__}: {error}")) from None
         raise _error(response, is_listing=method == "GET")
 
@@ -141,7 +144,7 @@ def _reply(completion: dict[str, Any]) -> RawReply:
     message = choice["message"]
     content = message.get("content")
     if isinstance(content, list):
-        content = "".join(str(part.get("text", "")) for part in content)
+        content = "".join(str(part.get("text", "")) if isinstance(part, dict) else str(part) for part in content)
     text = str(content or "")
     state = _STATES.get(finish, State.TRUNCATED)
     detail = "" if state is State.VOTE else f"finish reason {finish or 'missing'}"
@@ -149,7 +152,8 @@ def _reply(completion: dict[str, Any]) -> RawReply:
         state, detail = State.REFUSED, str(message["refusal"])
     elif state is State.VOTE and not text.strip():
         state, detail = State.TRUNCATED, "an empty reply"
-    usage = completion.get("usage") or {}
+    # Nothing is paid for but the reply: whatever stands in the place of the counts, it is kept.
+    usage = completion["usage"] if isinstance(completion.get("usage"), dict) else {}
     counts = {"prompt": usage.get("prompt_tokens"), "reply": usage.get("completion_tokens")}
     return RawReply(
         state=state,

@@ -4,7 +4,7 @@ A judge's module is imported when that judge is asked for: the clients of servic
 each.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,12 +18,13 @@ MAX_VIDEO_FPS = 24.0
 
 @dataclass(frozen=True)
 class JudgeOptions:
-    """What a judge is made from. work: a folder for what it must remember between runs."""
+    """What a judge is made from. work: a folder for what it must remember between runs. scenes: those to read."""
 
     work: Path
     model: str | None = None
     base_url: str | None = None
     video_fps: float = DEFAULT_VIDEO_FPS
+    scenes: Sequence[str] = ()
 
 
 def _gemini(options: JudgeOptions) -> Judge:
@@ -43,10 +44,12 @@ def _openai(options: JudgeOptions) -> Judge:
 
 
 def _pixels(options: JudgeOptions) -> Judge:
-    from judges.pixels import PixelsJudge
+    from judges.pixels import READERS, PixelsJudge
 
     if options.base_url is not None or options.model is not None:
         raise UserError("--judge pixels: runs here and has one version; expected no --base-url and no --judge-model")
+    if unread := [scene for scene in options.scenes if scene not in READERS]:
+        raise UserError(f"--judge pixels: cannot read {', '.join(unread)}; expected scenes of {', '.join(READERS)}")
     return PixelsJudge()
 
 

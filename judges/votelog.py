@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from credentials import redacted
 from errors import UserError
 from judges.base import Evidence, Judge, RawReply, State
 from judges.parse import MAX_REPLY_CHARS, parse_reply
@@ -99,9 +100,9 @@ class VoteLog:
             "frames": evidence.frames,
             "promised_frames": evidence.promised_frames,
             "came": reply.state.value,
-            "reply": reply.text[:MAX_REPLY_CHARS],
-            "detail": reply.detail,
-            "model_version": reply.model_version,
+            "reply": redacted(reply.text)[:MAX_REPLY_CHARS],
+            "detail": redacted(reply.detail),
+            "model_version": redacted(reply.model_version),
             "finish_reason": reply.finish_reason,
             "tokens": dict(reply.tokens),
         }

@@ -130,6 +130,8 @@ class Provider(Protocol):
     name: str
     poll_interval: float
     """Seconds between two looks at a prediction, at first."""
+    settle_s: float
+    """Seconds after which `find` knows of every prediction that was created."""
 
     async def prepare(self, generations: Sequence[Generation]) -> list[str]:
         """Check token, models and input names before anything is paid; returns remarks for the user.

@@ -18,8 +18,6 @@ from providers.history import Attempt, History
 from providers.pacing import Gate
 from providers.run_state import WAITING, Pauses, RunState, Settings, cell_name
 
-# How long a create may take to show in the provider's list, in poll intervals (20 s at the usual half second).
-_SETTLE_POLLS = 40
 # Creates without an answer that came to nothing, before the rollout is given up: some minutes of a provider's trouble.
 _UNANSWERED_CREATES = 5
 # A provider that asks for a longer pause than this has run out of a quota: the run ends, to be continued later.
@@ -35,7 +33,6 @@ class Creator:
         self._settings = settings
         self._run = run
         self._gate = Gate(settings.rate, run.progress.wait)
-        self._settle_s = _SETTLE_POLLS * provider.poll_interval
 
     async def create(self, request: Request) -> Attempt | None:
         """A prediction with an id; None when none may be made, or the request came to nothing.
@@ -86,7 +83,7 @@ class Creator:
         Raises UnusableError when the provider's list cannot be had.
         """
         if requests:
-            await asyncio.sleep(self._settle_s)
+            await asyncio.sleep(self._provider.settle_s)
             await self._look_up(requests, final=True)
 
     def _may_create(self, request: Request) -> bool:
@@ -119,7 +116,7 @@ class Creator:
         """Find out whether a create without an answer was one: at once, and again when it must be listed."""
         await self._look_up([request], final=False)
         if self._attempt(request).id is None:
-            await asyncio.sleep(self._settle_s)
+            await asyncio.sleep(self._provider.settle_s)
             await self._look_up([request], final=True)
 
     async def _look_up(self, requests: Sequence[Request], *, final: bool) -> None:

@@ -41,7 +41,7 @@ class Downloader:
         Raises DownloadError when it will never come, UnreachableError when another try may help.
         """
         path.parent.mkdir(parents=True, exist_ok=True)
-        if url.startswith("data:"):
+        if url[:5].lower() == "data:":
             path.write_bytes(_decode_data_url(url))
             return
         try:
@@ -103,7 +103,7 @@ async def _save(response: httpx.Response, path: Path) -> None:
 
 def _decode_data_url(url: str) -> bytes:
     head, _, body = url.partition(",")
-    if not head.endswith(";base64") or len(body) > MAX_VIDEO_BYTES * 4 // 3:
+    if not head.lower().endswith(";base64") or len(body) > MAX_VIDEO_BYTES * 4 // 3:
         raise DownloadError(State.NO_VIDEO, f"output is {head[:40]} with {len(body)} characters; expected base64 video")
     try:
         return base64.b64decode(body, validate=True)

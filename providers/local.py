@@ -17,6 +17,7 @@ class LocalProvider:
     """
 
     poll_interval = 0.05
+    settle_s = 0.0
 
     def __init__(self, name: str, render: Callable[[Request, Path], None], executor: Executor) -> None:
         self.name = name

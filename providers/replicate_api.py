@@ -8,6 +8,7 @@ JSON. GETs are repeated by its transport; a create never is, and it must not be.
 """
 
 import asyncio
+import math
 import os
 from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import suppress
@@ -17,10 +18,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import httpx
-from replicate.client import Client
 
 import hints
-from addresses import check_base_url
+from addresses import check_base_url, is_loopback
+from credentials import credential, redacted
 from errors import UserError
 from protocol import Generation
 from providers.base import (
@@ -42,7 +43,13 @@ from providers.replicate_schema import check_inputs, input_schema
 
 TOKEN = "REPLICATE_API_TOKEN"
 BASE_URL = "REPLICATE_BASE_URL"
+POLL_INTERVAL = "REPLICATE_POLL_INTERVAL"
 _DEFAULT_BASE_URL = "https://api.replicate.com"
+_DEFAULT_POLL_INTERVAL_S = 0.5
+# How long a create may take to show in the list of predictions: so many looks, and never less than so many seconds,
+# since what is not listed is made, and paid for, again. A service on this machine lists at once.
+_SETTLE_POLLS = 40
+_SETTLE_S = 20.0
 _OUTPUT_DOMAINS = ("replicate.delivery", "replicate.com")
 
 _HTTP_TIMEOUT = httpx.Timeout(30.0, connect=10.0)
@@ -52,7 +59,7 @@ _CALL_TIMEOUT_S = 90.0
 _CLOCK_TOLERANCE = timedelta(minutes=2)
 
 # What the client raises for an answer that it cannot read: not JSON, not the fields it knows, not an object at all.
-_UNREADABLE = (ValueError, TypeError, KeyError, AttributeError)
+_UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
 # Token refused, no credit, not allowed.
 _ACCOUNT = frozenset({401, 402, 403})
 
@@ -74,11 +81,16 @@ class ReplicateProvider:
     name = "replicate"
 
     def __init__(self) -> None:
-        token = os.environ.get(TOKEN, "").strip()
-        if not token or not token.isascii() or not token.isprintable() or " " in token:
+        token = credential(TOKEN)
+        if not token:
             raise UserError(f"{TOKEN}: not set to a token; expected one from https://replicate.com/account/api-tokens")
         self._base_url = check_base_url(BASE_URL, os.environ.get(BASE_URL) or _DEFAULT_BASE_URL)
-        self._token = token
+        self.poll_interval = _poll_interval()
+        on_this_machine = is_loopback(self._base_url.host)
+        self.settle_s = max(_SETTLE_POLLS * self.poll_interval, 0.0 if on_this_machine else _SETTLE_S)
+        # Here, since the client reads the poll interval, and fails at a wrong one, while it is imported.
+        from replicate.client import Client
+
         authorization = f"Bearer {token}"
         self._transport = httpx.AsyncHTTPTransport(limits=httpx.Limits(max_connections=None))
         hooks = {"response": [self._on_response]}
@@ -96,7 +108,6 @@ class ReplicateProvider:
         self._downloader = Downloader(self._base_url, _OUTPUT_DOMAINS, authorization, downloads)
         self._frames = FrameStore(self._upload)
         self._clock_offset = timedelta(0)
-        self.poll_interval: float = self._client.poll_interval
 
     async def prepare(self, generations: Sequence[Generation]) -> list[str]:
         try:
@@ -182,7 +193,7 @@ class ReplicateProvider:
                 self._clock_offset = parsedate_to_datetime(date) - datetime.now(UTC)
         if response.status_code >= 400:
             body = await response.aread()
-            detail = one_line(hints.detail(body)).replace(self._token, "***")
+            detail = one_line(redacted(hints.detail(body)))
             raise _HttpError(response.status_code, detail, hints.seconds(response.headers, body))
 
     async def _call(self, call: Awaitable[_Result]) -> _Result:
@@ -208,7 +219,7 @@ class ReplicateProvider:
         response = await self._call(self._plain.get(path))
         try:
             data = response.json()
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise UnreachableError(f"the answer to GET {path.partition('?')[0]} is not JSON") from error
         if not isinstance(data, dict):
             raise UnreachableError(f"the answer to GET {path.partition('?')[0]} is not an object")
@@ -266,6 +277,18 @@ class ReplicateProvider:
             and all(name in inputs and inputs[name] == value for name, value in lost.request.inputs.items())
             and self._created(data) >= lost.time - _CLOCK_TOLERANCE
         )
+
+
+def _poll_interval() -> float:
+    """Seconds between two looks. Raises UserError naming the setting."""
+    text = os.environ.get(POLL_INTERVAL, str(_DEFAULT_POLL_INTERVAL_S))
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds < math.inf:
+        raise UserError(f"{POLL_INTERVAL}: {text!r}; expected a number of seconds above 0")
+    return seconds
 
 
 def _time(text: str) -> datetime:

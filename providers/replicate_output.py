@@ -10,12 +10,19 @@ from providers.base import Prediction, State
 RUNNING = frozenset({"starting", "processing"})
 FAILED = frozenset({"failed", "canceled"})
 
-# Words of moderation messages; E005 is Replicate's own code for input or output flagged as sensitive.
+# Phrases of moderation messages; E005 is Replicate's own code for input or output flagged as sensitive. Whole phrases:
+# programs are thread-safe, names case sensitive, memory accesses violations, and safety checkers loaded, without harm.
 _MODERATION = re.compile(
-    r"\b(nsfw|sensitive|moderat(ed|ion|or)|flagged|safety|content[ _]polic(y|ies)|prohibited|violat\w+|E005)\b",
+    r"\b(nsfw|E005|flagged|content[ _]polic(y|ies)|prohibited[ _](content|use)"
+    r"|(as|be|contains?|potentially) sensitive|sensitive (content|information|material|words?|text|data|image|topics?)"
+    r"|(by|failed|violat\w+) (the |our |a )?safety|safety (polic(y|ies)|guidelines?|violations?|reasons?)"
+    r"|(by|failed|rejected in|content) (the |our |a |content )?moderat(ion|or)|moderat(ed|ion (failed|error|policy))"
+    r"|violat\w+ (of )?(\w+ ){0,3}(polic(y|ies)|guidelines?|terms|rules))\b",
     re.IGNORECASE,
 )
 _DETAIL_CHARACTERS = 300
+# Some models name no type of their data URLs; decoding tells whether it is a video.
+_VIDEO_URLS = ("https://", "http://", "data:video/", "data:application/octet-stream")
 
 
 def read_prediction(data: Mapping[str, Any]) -> Prediction:
@@ -26,16 +33,18 @@ def read_prediction(data: Mapping[str, Any]) -> Prediction:
         return Prediction(prediction_id, None)
     error, logs = one_line(data.get("error")), one_line(data.get("logs"))
     if status in FAILED:
-        refused = bool(_MODERATION.search(error))
+        told = _moderation_of(data.get("error")) or _moderation_of(data.get("logs"))
+        if told:
+            return Prediction(prediction_id, State.REFUSED, told)
         detail = error or (f"{status}: {logs[-_DETAIL_CHARACTERS:]}" if logs else status)
-        return Prediction(prediction_id, State.REFUSED if refused else State.FAILED, detail)
+        return Prediction(prediction_id, State.FAILED, detail)
     if status != "succeeded":
         return Prediction(prediction_id, State.UNKNOWN, f"status {one_line(status)} {error}".strip())
     output = data.get("output")
     # `data_removed` says it, but the client does not hand that field on: then there is no input either.
     if data.get("data_removed") or not (output or data.get("input")):
         return Prediction(prediction_id, State.EXPIRED, "the provider has deleted the output")
-    if not output and (told := error or _moderation_of(logs)):
+    if not output and (told := error or _moderation_of(data.get("logs"))):
         return Prediction(prediction_id, State.REFUSED, told)
     try:
         return Prediction(prediction_id, State.SUCCEEDED, video=one_video(output))
@@ -53,7 +62,7 @@ def one_video(output: Any) -> str:
         raise ValueError(f"output is a list of {len(items)}; expected one video")
     item = items[0]
     url = item if isinstance(item, str) else getattr(item, "url", None)
-    if not isinstance(url, str) or not url.startswith(("https://", "http://", "data:video/")):
+    if not isinstance(url, str) or not url.lower().startswith(_VIDEO_URLS):
         raise ValueError(
             f"output is {one_line(item if url is None else url)[:80] or 'empty'}; expected the URL of a video"
         )
@@ -66,5 +75,9 @@ def one_line(value: Any) -> str:
     return text if len(text) <= _DETAIL_CHARACTERS else f"{text[: _DETAIL_CHARACTERS - 3]}..."
 
 
-def _moderation_of(logs: str) -> str:
-    return logs if _MODERATION.search(logs) else ""
+def _moderation_of(value: Any) -> str:
+    """The words of a moderation message from the line in which they stand on, bounded; empty when there are none."""
+    for line in str(value or "").splitlines():
+        if _MODERATION.search(line):
+            return one_line(line)
+    return ""

@@ -1,6 +1,7 @@
 """The judge behind OpenAI's interface against a service on loopback."""
 
 import hashlib
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -101,9 +102,7 @@ def test_thoughts_and_parts_of_a_reply_are_told_apart(tmp_path: Path, content: o
         NO_ANSWER,
         Response(200, b"not json"),
         json_response([]),
-        json_response({"id": "x"}),
-        json_response({"choices": [{"finish_reason": "stop"}]}),
-        json_response({"choices": [5]}),
+        Response(200, b"[" * 100_000),
     ],
 )
 def test_a_query_without_a_usable_answer_is_sent_again(tmp_path: Path, fault: Response) -> None:
@@ -112,6 +111,37 @@ def test_a_query_without_a_usable_answer_is_sent_again(tmp_path: Path, fault: Re
         assert read(room, service).results["cell"].complete
         assert len(room.log("main")) == 1
         assert len(service.sent("POST", COMPLETIONS)) == 3
+
+
+@pytest.mark.parametrize(
+    "answer", [{"id": "x"}, {"choices": [{"finish_reason": "stop"}]}, {"choices": [5]}, {"choices": 5}]
+)
+def test_an_answer_of_another_shape_is_logged_and_asked_again(tmp_path: Path, answer: object) -> None:
+    with OpenAIService() as service, reading_room(tmp_path) as room:
+        service.fail("POST", COMPLETIONS, json_response(answer))
+        assert read(room, service).results["cell"].complete
+        lines = room.log("main")
+        assert [line["state"] for line in lines] == ["judge_truncated", "vote"]
+        assert json.loads(lines[0]["reply"]) == answer
+
+
+@pytest.mark.parametrize("usage", ["x", 5, [], {"prompt_tokens": "many"}, None])
+@pytest.mark.parametrize("content", ["4", ["4"], [{"type": "text", "text": "4"}]])
+def test_a_reply_is_kept_whatever_stands_beside_it(tmp_path: Path, usage: object, content: object) -> None:
+    message = {"message": {"content": content}, "finish_reason": "stop"}
+    with OpenAIService() as service, reading_room(tmp_path) as room:
+        service.fail("POST", COMPLETIONS, json_response({"choices": [message], "usage": usage, "model": 7}))
+        read(room, service)
+        assert [line["bin"] for line in room.log("main")] == [4]
+
+
+def test_a_reply_that_quotes_the_key_is_logged_without_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = "sk-0123456789"
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    with OpenAIService(first(Answer(f"Bearer {key} says 4"))) as service, reading_room(tmp_path) as room:
+        read(room, service)
+        assert key not in room.log_file("main").read_text()
+        assert "[OPENAI_API_KEY]" in room.log("main")[0]["reply"]
 
 
 def test_a_completion_without_choices_is_blocked(tmp_path: Path) -> None:

@@ -5,8 +5,11 @@ import email.utils
 import io
 import itertools
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Mapping
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -20,6 +23,7 @@ import hints
 from addresses import check_base_url
 from errors import UserError
 from models import MODELS
+from paths import ROOT
 from progress import Progress
 from protocol import generation
 from providers import downloading
@@ -76,6 +80,16 @@ def test_any_other_output_is_an_error_that_says_what_came(output: object) -> Non
         ({"status": "succeeded", "output": None, "data_removed": True}, State.EXPIRED),
         ({"status": "failed", "error": "The input or output was flagged as sensitive. (E005)"}, State.REFUSED),
         ({"status": "failed", "error": "CUDA out of memory", "logs": "safety checker loaded"}, State.FAILED),
+        ({"status": "failed", "error": "error", "logs": "step 1\n" * 200 + "NSFW content"}, State.REFUSED),
+        ({"status": "failed", "error": "the input text may contain sensitive information"}, State.REFUSED),
+        ({"status": "failed", "error": "rejected by the safety system"}, State.REFUSED),
+        ({"status": "failed", "error": "this prompt violates our usage policy"}, State.REFUSED),
+        ({"status": "failed", "error": "thread-safety: lock not held"}, State.FAILED),
+        ({"status": "failed", "error": "input names are case sensitive"}, State.FAILED),
+        ({"status": "failed", "error": "memory access violation"}, State.FAILED),
+        ({"status": "succeeded", "output": None, "logs": "safety checker loaded"}, State.NO_VIDEO),
+        ({"status": "succeeded", "output": "data:application/octet-stream;base64,AAAA"}, State.SUCCEEDED),
+        ({"status": "succeeded", "output": URL.replace("https", "HTTPS")}, State.SUCCEEDED),
         ({"status": "failed", "error": None}, State.FAILED),
         ({"status": "canceled"}, State.FAILED),
         ({"status": "aborted"}, State.UNKNOWN),
@@ -89,6 +103,41 @@ def test_every_answer_about_a_prediction_has_a_state(fields: dict[str, Any], sta
     assert prediction.state is state
     assert (prediction.video is not None) == (state is State.SUCCEEDED)
     assert "\n" not in prediction.detail and len(prediction.detail) <= 400
+
+
+# --- settings
+
+
+@pytest.mark.parametrize("text", ["abc", "", "0", "-1", "nan", "inf"])
+def test_an_unusable_poll_interval_is_refused_by_name(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REPLICATE_API_TOKEN", "test-token")
+    monkeypatch.setenv("REPLICATE_POLL_INTERVAL", text)
+    with pytest.raises(UserError, match=r"REPLICATE_POLL_INTERVAL: .*; expected"):
+        ReplicateProvider()
+
+
+def test_no_client_is_imported_before_it_is_needed() -> None:
+    environment = {**os.environ, "REPLICATE_POLL_INTERVAL": "abc"}
+    command = [sys.executable, "generate_rollouts.py", "--help"]
+    assert subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("base", "settle_s"), [("https://api.replicate.com", 20.0), ("http://127.0.0.1:9", 0.4)], ids=["far", "here"]
+)
+def test_a_lost_prediction_has_time_to_be_listed(base: str, settle_s: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REPLICATE_API_TOKEN", "test-token")
+    monkeypatch.setenv("REPLICATE_BASE_URL", base)
+    monkeypatch.setenv("REPLICATE_POLL_INTERVAL", "0.01")
+    assert ReplicateProvider().settle_s == pytest.approx(settle_s)
+
+
+def test_the_ledger_holds_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REPLICATE_API_TOKEN", "r8-0123456789")
+    with closing(History(tmp_path)) as history:
+        attempt = history.intent(("dice", "wan", 0), "abc", "replicate")
+        history.ended(("dice", "wan", 0), attempt, State.FAILED, "bad token r8-0123456789")
+    assert "r8-0123456789" not in history.path.read_text()
 
 
 # --- hints
@@ -115,6 +164,7 @@ def test_every_answer_about_a_prediction_has_a_state(fields: dict[str, Any], sta
         ({}, b'{"retry_after": 7}', 7.0),
         ({"Retry-After": "3"}, b'{"detail": "resets in ~9s"}', 9.0),
         ({"Retry-After": "soon"}, b"", None),
+        ({}, b"[" * 100_000, None),
         ({"Retry-After": "nan"}, b"", None),
         ({"Retry-After": "-5"}, b"", 0.0),
         ({}, b'{"detail": "6 requests per minute"}', None),
