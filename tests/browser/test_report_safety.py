@@ -30,7 +30,7 @@ def test_hostile_text_is_shown_as_it_is_and_never_runs(window: Page, hostile: Pa
     page.run("document.getElementById('cell-close').click()")
     page.choose("#compare-second", EVIL_MODEL)
     assert EVIL_MODEL in page.one(".answer").text
-    assert f"{EVIL_MODEL} additional" in page.texts("table.board th.name .who")
+    assert f"{EVIL_MODEL}\nadditional" in page.texts("table.board th.name .who")
     page.click('[data-csv="leaderboard"]')
     assert page.run("return [typeof window.pwned, document.querySelectorAll('main img, dialog img').length]") == [
         "undefined",
