@@ -8,8 +8,8 @@
 #   ./run_pipeline.sh --skip STAGE        all but this stage (may be given again)
 #   ./run_pipeline.sh --models NAME...    evaluate further models beside the published six
 #
-# Studies of the statistics themselves take a minute or more and do not depend on any model's outcomes: their results
-# are committed, and they run when named with --only.
+# Studies and the simulated control take a minute or more and do not depend on any model's outcomes: their results are
+# committed, and they run when named with --only.
 # Makes its own environment the first time. Stops at the first failing stage, names it, and exits non-zero.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -24,7 +24,7 @@ CONTROLS="$CONTROLS;extract_bin.py --study controls --judge pixels --model sim_c
 STAGES=(
     "generate_rollouts|generate_rollouts.py --unread analysis|videos of further models|models key REPLICATE_API_TOKEN"
     "extract_bin|extract_bin.py|outcomes of further models, read by the judge|models key GEMINI_API_KEY"
-    "controls|$CONTROLS|a calibrated control: 288 simulated clips, made, read and scored|alone"
+    "controls|$CONTROLS|a calibrated control: 288 simulated clips, made, read and scored|study alone"
     "config_table|make_config_table.py|Table 1: generation settings|"
     "analyze_rollouts|analyze_rollouts.py|Figures 4 and 6-12: distributions|models"
     "tv_band|compute_tv_band.py|Tables 2 and 4: scorability, TV, score, mnTV|models"

@@ -127,9 +127,8 @@ def first_run(clone: Path, pipeline: Run) -> "subprocess.CompletedProcess[str]":
     committed is removed first, except what only a study makes."""
     for name in ("results", "tables", "figures"):
         for path in (clone / "analysis" / name).iterdir():
-            if not path.name.startswith((*STUDIED, "controls")):
+            if not path.name.startswith(STUDIED):
                 path.unlink()
     for name in ("RESULTS.md", "report.html"):
         (clone / "analysis" / name).unlink(missing_ok=True)
-    # The control's 288 clips take minutes; each of its steps has tests of its own.
-    return pipeline("--skip", "controls")
+    return pipeline()

@@ -92,7 +92,7 @@ class Driver:
 
 
 # A second run of these says no more: they take long, and their random numbers start from fixed seeds like the others'.
-SECOND_RUN = ["--skip", "controls", "--skip", "verify_pendulum_v3", "--skip", "power_chi2"]
+SECOND_RUN = ["--skip", "verify_pendulum_v3", "--skip", "power_chi2"]
 
 
 @pytest.fixture
@@ -332,7 +332,6 @@ def test_a_fresh_clone_recomputes_everything_without_a_key(first_run: Result) ->
     assert {line.split()[0] for line in lines[:-1] if "skipped" in line} == {
         *ONLINE,
         *(study.name for study in STUDIES),
-        "controls",
     }
     assert lines[-1].startswith("done in ")
     assert " published figures match" in first_run.stdout and ", 0 missed" in first_run.stdout
