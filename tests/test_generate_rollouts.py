@@ -444,7 +444,7 @@ def test_bad_arguments_are_one_line(arguments: list[str], says: str, capsys: pyt
     ("variables", "says"),
     [
         ({"REPLICATE_API_TOKEN": ""}, "REPLICATE_API_TOKEN: not set"),
-        ({"REPLICATE_API_TOKEN": "two words"}, "REPLICATE_API_TOKEN: not set to a token"),
+        ({"REPLICATE_API_TOKEN": "two words"}, "REPLICATE_API_TOKEN: holds a space"),
         ({"REPLICATE_API_TOKEN": "wrong-token"}, "HTTP 401: Unauthenticated"),
         ({"REPLICATE_BASE_URL": "http://example.org"}, "REPLICATE_BASE_URL: http://example.org; expected https"),
         ({"REPLICATE_BASE_URL": "https://me:secret@example.org"}, "REPLICATE_BASE_URL: holds a user name or password"),
