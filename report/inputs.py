@@ -27,6 +27,8 @@ SOURCES = {
     "scatter": "make_scatter_grid.py",
     "settings": "make_config_table.py",
 }
+# Parts of the results that sentences of the page are made of: without one of them there is nothing to say.
+FILLED = (("missing", "mntv"), ("power", "groups"), ("dice", "compliance"))
 # Those with a value for each scene and model.
 BY_CELL = ("tv", "chi2", "intervals", "sequential", "distributions")
 CONTROLS = "compute_controls.py"
@@ -90,6 +92,9 @@ def read(analysis: Path) -> Results:
     """All results in analysis/results, and the outcomes in analysis/. Raises UserError when some are missing, or when
     the results come from runs over different models."""
     found = {field: read_results(analysis, script) for field, script in SOURCES.items()}
+    for field, part in FILLED:
+        if not found[field][part]:
+            raise _incomplete(analysis, SOURCES[field], f"{part} is empty", "values")
     covered = {field: _models(analysis, SOURCES[field], found[field]["cells"]) for field in BY_CELL}
     # In display order; JSON sorts its keys.
     scored = covered["tv"]

@@ -252,6 +252,9 @@ def test_missing_results_are_refused_with_the_script_to_run(tmp_path: Path, caps
         ("chi2", "families", "wan in none of the families; expected each model in one"),
         ("chi2", "cells", "no cell; expected a value for each scene and model"),
         ("tv_band", "cells", "no cell; expected a value for each scene and model"),
+        ("mcar_sensitivity", "mntv", "mntv is empty; expected values"),
+        ("power_chi2", "groups", "groups is empty; expected values"),
+        ("dice_ablation_figures", "compliance", "compliance is empty; expected values"),
         ("mntv_ci", "pairs", "; expected every two models"),
     ],
 )
@@ -337,6 +340,12 @@ def test_replies_say_when_the_counts_do_not_come_from_them(tmp_path: Path) -> No
     assert reading(path, "dice", "gemini", {"judge": "gemini"})["remark"] == ""
     other = reading(path, "dice", "gemini", {"judge": "another"})["remark"]
     assert other.startswith("Not the reading behind the counts: its judge, question or settings differ")
+    line = json.loads(path.read_text(encoding="utf-8").splitlines()[0])
+    line["asked"]["judge"] = "another"
+    with path.open("a", encoding="utf-8") as log:
+        log.write(json.dumps(line) + "\n")
+    mixed = reading(path, "dice", "gemini", {"judge": "another"})["remark"]
+    assert mixed == "2 of these 3 replies are not of the reading behind the counts."
 
 
 def test_a_long_reply_is_cut_and_says_so(tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ function evidenceTable(cell) {
   return table("E-values", ["Rollouts", "e-value"], 1, rows);
 }
 
-// Two significant digits of the e-value with this logarithm.
+// The e-value with this logarithm, or its order of magnitude.
 function eValue(log) {
   const value = Math.exp(log);
   return value >= 0.01 && value < 1000 ? String(Number(value.toPrecision(2))) : power(value);

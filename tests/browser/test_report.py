@@ -241,6 +241,8 @@ def test_a_mark_shows_its_own_band_under_the_pointer_and_with_the_focus(
     if way == "pointer":
         page.hover(f"{point} use")
     else:
+        # A key comes first: a browser shows the focus to those who use the keyboard.
+        page.press(Keys.TAB)
         page.run(f"document.querySelector('{point}').focus()")
     page.wait(lambda: page.run(opacity) > 0.5, "the band")
     low, high = results("scatter_grid")["cells"]["roulette"]["cosmos3_super"]["null_band"]
