@@ -16,7 +16,7 @@ import numpy as np
 
 import cli
 import records
-from constants import INTERVAL_LEVEL
+from constants import INTERVAL_LEVEL, MIN_VALID_FOR_TEST
 from grid_table import grid_table
 from models import Model, resolve
 from outputs import Outputs
@@ -120,7 +120,8 @@ def _panel(ax: "Axes", scene: Scene, cell: dict[str, Any], model: Model) -> None
     ax.plot(
         x, reference, "D", color=REFERENCE, markersize=3.4, markeredgecolor=INK, markeredgewidth=0.4, label="reference"
     )
-    ax.set_title(f"{model.name}   {cell['n_valid']}/{cell['n']} valid", fontsize=7.5, loc="left")
+    few = "†" if 0 < cell["n_valid"] < MIN_VALID_FOR_TEST else ""
+    ax.set_title(f"{model.name}   {cell['n_valid']}/{cell['n']} valid{few}", fontsize=7.5, loc="left")
     ax.set_xticks(x, scene.outcomes)
     # Twenty lottery numbers do not fit below a narrow panel: every other one is named.
     for label in ax.get_xticklabels()[1::2] if scene.k > 12 else []:

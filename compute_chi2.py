@@ -129,7 +129,11 @@ def family_notes(summaries: list[dict[str, Any]], name: str) -> list[str]:
             continue
         test = family["tests"][name]
         largest = test["largest_rejected_p"]
-        bound = f" (largest rejected p = {largest:.4f})" if largest is not None else ""
+        bound = (
+            f" (largest rejected p = {p_text(largest, 4) if largest >= 0.0001 else exact_p_text(largest)})"
+            if largest is not None
+            else ""
+        )
         notes.append(
             f"{title}: {test['significant']} of {family['n_tests']} tested cells significant after "
             f"Benjamini-Hochberg at {ALPHA}{bound}; Bonferroni bound p ≤ {family['bonferroni_bound']:.5f}."

@@ -256,12 +256,20 @@ def not_told_apart(differences: Mapping[tuple[str, str], Estimate]) -> str:
     """One sentence on which pairs of models, by name, these intervals do not tell apart."""
     if not differences:
         return "There is only one model, hence no pair to compare."
-    unsure = [f"{a} and {b}" for (a, b), difference in differences.items() if difference.contains_zero]
-    rest = len(differences) - len(unsure)
-    if not unsure:
+    unsure = [f"{a} and {b}" for (a, b), d in differences.items() if d.estimable and d.contains_zero]
+    unknown = [f"{a} and {b}" for (a, b), d in differences.items() if not d.estimable]
+    rest = len(differences) - len(unsure) - len(unknown)
+    sentences = []
+    if unsure:
+        sentences.append(f"Not told apart, as the interval of the difference contains 0: {'; '.join(unsure)}.")
+    if unknown:
+        sentences.append(f"Without an interval, as one of the two shows no spread: {'; '.join(unknown)}.")
+    if not sentences:
         return f"All {rest} pairs of models are told apart: no interval of a difference contains 0."
-    others = f"The other {rest} of {len(differences)} pairs are told apart." if rest else "No pair is told apart."
-    return f"Not told apart, as the interval of the difference contains 0: {'; '.join(unsure)}. {others}"
+    sentences.append(
+        f"The other {rest} of {len(differences)} pairs are told apart." if rest else "No pair is told apart."
+    )
+    return " ".join(sentences)
 
 
 def _degenerate(cells: Sequence[Outcomes]) -> tuple[int, str | None]:
@@ -269,6 +277,6 @@ def _degenerate(cells: Sequence[Outcomes]) -> tuple[int, str | None]:
     reasons = [cell.degenerate for cell in cells if cell.degenerate is not None]
     if len(reasons) < len(cells):
         return len(reasons), None
-    return len(reasons), reasons[0] if len(
-        reasons
-    ) == 1 else "all cells are degenerate: their spread cannot be estimated"
+    if len(reasons) == 1:
+        return 1, reasons[0]
+    return len(reasons), "all cells are degenerate: their spread cannot be estimated"

@@ -145,10 +145,13 @@ def _differing(families: Sequence[dict[str, Any]], who: str) -> str:
 def _together(results: Results) -> str:
     """Which pairs of models are not told apart; of many pairs only how many."""
     pairs = results.intervals["pairs"]
-    unsure = [p for p in pairs if p["corrected"]["low"] is None or p["corrected"]["low"] <= 0 <= p["corrected"]["high"]]
-    if len(unsure) <= _MOST_PAIRS:
+    estimable = [p["corrected"] for p in pairs if p["corrected"]["low"] is not None]
+    unsure = sum(p["low"] <= 0 <= p["high"] for p in estimable)
+    unknown = len(pairs) - len(estimable)
+    if unsure + unknown <= _MOST_PAIRS:
         return str(results.intervals["not_told_apart"])
+    without = f" {unknown} have no interval, since one of the two shows no spread." if unknown else ""
     return (
-        f"{len(unsure)} of {len(pairs)} pairs of models are not told apart, as the interval of their difference "
-        "contains 0. The comparison below shows any two of them."
+        f"{unsure} of {len(pairs)} pairs of models are not told apart, as the interval of their difference "
+        f"contains 0.{without} The comparison below shows any two of them."
     )
