@@ -31,7 +31,7 @@ from files import write_json
 from judges.base import State
 from judges.evidence import load_evidence
 from judges.parse import parse_reply
-from judges.pixels import READERS, answer
+from judges.pixels import answer
 from scenes import SCENES
 from simulator import simulate
 from video_io import write_video
@@ -157,7 +157,7 @@ def misses(total: dict[str, Any], scenes: dict[str, dict[str, Any]]) -> list[str
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--clips", type=int, default=CLIPS, metavar="N", help=f"in all (default {CLIPS})")
-    options.add_argument("--scene", nargs="+", choices=READERS, default=list(READERS), help="default: all")
+    options.add_argument("--scene", nargs="+", choices=SCENES, default=list(SCENES), help="default: all")
     args = options.parse_args()
     cases = evaluate(args.clips, args.scene)
     by_scene = {scene: [case for case in cases if case.scene == scene] for scene in args.scene}

@@ -1,12 +1,15 @@
 """The die's top face is read from its pips."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from judges.pixels import read
+from judges.pixels.common import NotSimulatedError
 from scenes import SCENES
 from simulator.dice_drawing import Pose, box, draw
-from tests.pixel_clips import SMALL, encoded, label, seen
+from tests.pixel_clips import SMALL, covered, encoded, label, seen
 from video_io import Frame
 
 
@@ -45,6 +48,18 @@ def test_the_way_a_die_lies_does_not_matter(degrees: int) -> None:
 def test_a_slight_tilt_is_accepted_and_a_strong_one_is_not() -> None:
     assert read("dice", [picture(turned("x", 8))]).outcome == 3
     assert read("dice", [picture(turned("x", 40))]).outcome is None
+
+
+def test_a_die_that_leans_over_a_wall_is_null_and_simulated() -> None:
+    over = turned("x", 45)
+    for place in ((4.2, 1.0), (-4.2, 0.0), (0.0, 2.0), (0.0, -2.0)):
+        reading = read("dice", [picture(replace(over, position=np.array([*place, 0.7])))])
+        assert "no face dominant" in reading.reason
+
+
+def test_a_changed_floor_is_not_simulated() -> None:
+    with pytest.raises(NotSimulatedError):
+        read("dice", [covered(picture(turned("z", 10)), 0.6, 0.7, -0.6, -0.5)])
 
 
 def test_two_dice_or_none_are_null() -> None:

@@ -144,28 +144,22 @@ def recognised(scene: str, reader: SceneReader, frames: Iterable[Frame]) -> Iter
         if size is not None and size_of(frame) != size:
             raise NotSimulatedError(f"a frame of {frame.shape[1]}x{frame.shape[0]} after one of {size[0]}x{size[1]}")
         size = size_of(frame)
-        difference = largest_difference(scene, reader, frame)
-        if difference > TOLERANCE:
-            raise NotSimulatedError(
-                f"what stands still in the simulated scene differs by {difference:.0f} of 255 levels"
-            )
+        check_still(frame, still_picture(scene, reader, size))
         yield frame
 
 
-def largest_difference(scene: str, reader: SceneReader, frame: Frame) -> float:
-    """Mean absolute difference to the simulator's still picture, RGB levels, in the block where it is largest."""
-    still = _still(scene, reader, size_of(frame))
-    red, green, blue = np.moveaxis(np.abs(frame[::_STRIDE, ::_STRIDE] - still.picture), 2, 0)
-    difference = (red + green + blue) * still.weight  # four times as fast as a sum over an axis of three
-    rows, columns = (np.arange(0, n, _BLOCK) for n in difference.shape)
-    blocks = np.add.reduceat(np.add.reduceat(difference, rows, axis=0), columns, axis=1)
-    return float((blocks * still.per_block).max())
+def check_still(frame: Frame, still: "Still") -> None:
+    """Raises NotSimulatedError when the frame differs from what stands still."""
+    difference = still.difference(frame)
+    if difference > TOLERANCE:
+        raise NotSimulatedError(f"what stands still in the simulated scene differs by {difference:.0f} of 255 levels")
 
 
 @dataclass(frozen=True)
-class _Still:
-    """picture: int16 (h, w, 3), every _STRIDE-th pixel. weight: (h, w), 1 where it is still, else 0.
+class Still:
+    """A picture, and where in it nothing moves.
 
+    picture: int16 (h, w, 3), every _STRIDE-th pixel. weight: (h, w), 1 where it is still, else 0.
     per_block: what turns a block's sum of differences into their mean; 0 in a block with few still pixels.
     """
 
@@ -173,26 +167,41 @@ class _Still:
     weight: NDArray[np.int16]
     per_block: Floats
 
+    @classmethod
+    def of(cls, picture: Frame, still: Mask) -> "Still":
+        weight = np.broadcast_to(still, picture.shape[:2])[::_STRIDE, ::_STRIDE].astype(np.int16)
+        counts = _block_sums(weight)
+        enough = counts >= _BLOCK * _BLOCK // 4
+        per_block = np.where(enough, 1 / np.maximum(3 * counts, 1), 0).astype(np.float32)
+        return cls(picture[::_STRIDE, ::_STRIDE].astype(np.int16), weight, per_block)
+
+    def difference(self, frame: Frame) -> float:
+        """Mean absolute difference of a frame to the picture, RGB levels, in the block where it is largest."""
+        red, green, blue = np.moveaxis(np.abs(frame[::_STRIDE, ::_STRIDE] - self.picture), 2, 0)
+        # Four times as fast as a sum over an axis of three.
+        return float((_block_sums((red + green + blue) * self.weight) * self.per_block).max())
+
+
+def _block_sums(values: NDArray[np.int16]) -> NDArray[np.int64]:
+    rows, columns = (np.arange(0, n, _BLOCK) for n in values.shape)
+    return np.asarray(np.add.reduceat(np.add.reduceat(values, rows, axis=0), columns, axis=1), np.int64)
+
 
 _building = threading.Lock()
 
 
-def _still(scene: str, reader: SceneReader, size: Size) -> _Still:
+def still_picture(scene: str, reader: SceneReader, size: Size) -> Still:
+    """What stands still in a scene. Raises NotSimulatedError for a size that the simulator does not draw."""
     with _building:  # or several threads would paint the same picture at once
         return _painted(scene, reader, size)
 
 
 @functools.cache
-def _painted(scene: str, reader: SceneReader, size: Size) -> _Still:
+def _painted(scene: str, reader: SceneReader, size: Size) -> Still:
     try:
         background = first_frame(scene, size)
     except UserError as error:
         raise NotSimulatedError(str(error)) from error
     if reader.background is not None:
         background = reader.background(size)
-    picture = background[::_STRIDE, ::_STRIDE].astype(np.int16)
-    weight = np.broadcast_to(reader.still(size), size[::-1])[::_STRIDE, ::_STRIDE].astype(np.int16)
-    rows, columns = (np.arange(0, n, _BLOCK) for n in weight.shape)
-    counts = np.add.reduceat(np.add.reduceat(weight, rows, axis=0), columns, axis=1)
-    enough = counts >= _BLOCK * _BLOCK // 4
-    return _Still(picture, weight, np.where(enough, 1 / np.maximum(3 * counts, 1), 0).astype(np.float32))
+    return Still.of(background, reader.still(size))
