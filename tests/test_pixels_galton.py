@@ -5,6 +5,7 @@ import pytest
 
 from constants import SIMULATOR_SIZE
 from judges.pixels import READERS, read
+from judges.pixels.common import NotSimulatedError
 from scenes import SCENES
 from simulator.drawing import Point
 from simulator.galton_drawing import BALL_RADIUS, BIN_CENTRES, BIN_PITCH, DIVIDER_TOP_Y, DIVIDER_WIDTH, FLOOR_Y, draw
@@ -83,3 +84,12 @@ def test_no_ball_is_null_and_so_are_two_in_one_bin(scene: str) -> None:
 def test_the_mirror_image_of_a_board_shows_the_mirrored_bin(scene: str) -> None:
     mirrored = np.ascontiguousarray(final_frame(scene, "4")[:, ::-1])
     assert READERS[scene].read(iter([mirrored])).outcome == 8
+
+
+@pytest.mark.parametrize("scene", BOARDS)
+def test_a_board_whose_pegs_have_moved_is_not_simulated(scene: str) -> None:
+    frame = final_frame(scene, "4").copy()
+    pegs = frame[90:150, 180:252]
+    pegs[...] = np.roll(pegs, 4, axis=1)
+    with pytest.raises(NotSimulatedError, match="differs by"):
+        read(scene, [frame])

@@ -1,16 +1,19 @@
 """Reads both Galton boards: how many balls are on the board, and whether the one that is lies on the floor of a bin."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
 
 from judges.pixels.common import (
     Mask,
+    Part,
     Reading,
     SceneReader,
+    Still,
     box_of,
     brightest,
+    check_still,
     coordinates,
     darkest,
     parts,
@@ -26,8 +29,7 @@ from simulator.galton_drawing import (
     DIVIDER_WIDTH,
     FLOOR_Y,
     FUNNEL_BALL_Y,
-    ROW_PITCH,
-    TOP_ROW_Y,
+    draw,
 )
 from video_io import Frame
 
@@ -40,8 +42,8 @@ _OFF = 0.006
 # Parts of a disc: more of it than the first is a ball, and a whole one covers as much as the others say.
 _BALL = 0.25
 _WHOLE = (0.7, 1.3)
-# Reach of the ball and its shadow around its centre.
-_REACH = 2.2 * BALL_RADIUS
+# Reach of the ball and its shadow around its centre, and of what the encoder makes of them.
+_REACH = 2.5 * BALL_RADIUS
 
 
 def _green(frame: Frame) -> Mask:
@@ -56,25 +58,25 @@ def _metal(frame: Frame) -> Mask:
 
 
 def _still(size: Size) -> Mask:
-    """All but the funnel, the triangle of pegs and the bins, where a ball may be, and its shadow."""
+    """What is outside of funnel, pegs and bins, wherever the ball is. `_read` compares all but the ball."""
     x, y = coordinates(size)
-    # The ball is at most one half pitch farther out than the pegs of the row above it.
-    reach = np.clip((y - TOP_ROW_Y) / ROW_PITCH + 2, 0, BINS) / 2 * BIN_PITCH + _REACH
-    return np.asarray((np.abs(x) > reach) | (y < FUNNEL_BALL_Y - _REACH) | (y > FLOOR_Y - BALL_RADIUS + _REACH))
+    beside = np.abs(x) > _HALF_WIDTH - BALL_RADIUS + _REACH
+    return np.asarray(beside | (y < FUNNEL_BALL_Y - _REACH) | (y > FLOOR_Y - BALL_RADIUS + _REACH))
 
 
-def _read(is_ball: Callable[[Frame], Mask], frames: Iterator[Frame]) -> Reading:
+def _read(scene: str, is_ball: Callable[[Frame], Mask], frames: Iterator[Frame]) -> Reading:
     (frame,) = frames
-    height = frame.shape[0]
+    size, height = size_of(frame), frame.shape[0]
     disc = np.pi * (BALL_RADIUS * height) ** 2
-    board = box_of(size_of(frame), (-_HALF_WIDTH, FUNNEL_BALL_Y - _REACH), (_HALF_WIDTH, FLOOR_Y))
+    board = box_of(size, (-_HALF_WIDTH, FUNNEL_BALL_Y - _REACH), (_HALF_WIDTH, FLOOR_Y))
     found = [part.filled() for part in parts(is_ball(frame[board]), _BALL * disc, board)]
+    check_still(frame, Still.of(draw(scene, size, [], 1.0), _around(found, size)))
     if len(found) != 1:
         return Reading(None, f"{len(found)} balls on the board")
     balls = found[0].area / disc
     if not _WHOLE[0] < balls < _WHOLE[1]:
         return Reading(None, f"not one whole ball: {balls:.2f} balls are visible")
-    x0, y0 = View(size_of(frame)).at((0.0, FLOOR_Y - BALL_RADIUS))
+    x0, y0 = View(size).at((0.0, FLOOR_Y - BALL_RADIUS))
     x, above = (found[0].centre[0] - x0) / height, (y0 - found[0].centre[1]) / height
     if above > _OFF:
         return Reading(None, f"not settled: {above:.3f} above the floor of the bins")
@@ -85,7 +87,16 @@ def _read(is_ball: Callable[[Frame], Mask], frames: Iterator[Frame]) -> Reading:
     return Reading(nearest + 1, f"on the floor of bin {nearest + 1}, {off:.3f} from its middle")
 
 
+def _around(balls: Sequence[Part], size: Size) -> Mask:
+    """All pixels but those of balls and their shadows."""
+    x, y = np.arange(size[0])[None, :] + 0.5, np.arange(size[1])[:, None] + 0.5
+    still = np.ones(size[::-1], bool)
+    for ball in balls:
+        still &= np.hypot(x - ball.centre[0], y - ball.centre[1]) > _REACH * size[1]
+    return still
+
+
 READERS = {
-    "galton_board": SceneReader(_still, partial(_read, _green)),
-    "galton_board_real": SceneReader(_still, partial(_read, _metal)),
+    scene: SceneReader(_still, partial(_read, scene, is_ball))
+    for scene, is_ball in (("galton_board", _green), ("galton_board_real", _metal))
 }
