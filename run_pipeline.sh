@@ -166,8 +166,26 @@ report_first() {
     [[ " $options " != *" show "* ]] || sed 's/^/    /' "$logs/$name.log"
 }
 
-report_all_but() {
-    while [ ${#queue[@]} -gt "$1" ]; do report_first; done
+report_all() {
+    while [ ${#queue[@]} -gt 0 ]; do report_first; done
+}
+
+# Until fewer than two stages run. Those that have ended are reported, unless an earlier one still runs.
+wait_for_a_core() {
+    local name makes options pid begun stage alive
+    while true; do
+        alive=0
+        for stage in ${queue[@]+"${queue[@]}"}; do
+            IFS='|' read -r name makes options pid begun <<<"$stage"
+            if kill -0 "$pid" 2>/dev/null; then
+                alive=$((alive + 1))
+            elif [ "$alive" -eq 0 ]; then
+                report_first
+            fi
+        done
+        [ "$alive" -ge 2 ] || break
+        sleep 0.05
+    done
 }
 
 started="$(now)"
@@ -179,7 +197,7 @@ for stage in "${STAGES[@]}"; do
     [ -z "$waiting" ] || continue
     why="$(reason_to_skip "$name" "$script" "$options")"
     if [ -n "$why" ]; then
-        report_all_but 0
+        report_all
         printf '%-24s skipped: %s\n' "$name" "$why"
         continue
     fi
@@ -191,14 +209,14 @@ for stage in "${STAGES[@]}"; do
         esac
     fi
     case " $options " in
-    *" key "* | *" alone "*) report_all_but 0 ;;
-    *) report_all_but 1 ;;
+    *" key "* | *" alone "*) report_all ;;
+    *) wait_for_a_core ;;
     esac
     run_stage "$name" "$script" ${arguments[@]+"${arguments[@]}"} &
     queue+=("$name|$makes|$options|$!|$(now)")
     case " $options " in
-    *" key "* | *" alone "*) report_all_but 0 ;;
+    *" key "* | *" alone "*) report_all ;;
     esac
 done
-report_all_but 0
+report_all
 printf 'done in %s: open analysis/RESULTS.md, or analysis/report.html in a browser\n' "$(since "$started" "$(now)")"
