@@ -10,7 +10,7 @@ from video_io import Frame
 
 RED, GREEN, BLUE = range(3)
 
-# It is looked for on every other row and column, which gives its middle to a tenth of a pixel.
+# It is looked for on every other row and column, which gives its middle to about a pixel.
 _STRIDE = 2
 
 
