@@ -72,7 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 print(f"{title}, {c.what}: printed {c.printed}, recomputed {c.recomputed} ({c.verdict})")
     print(f"{marks['match']} of {n_marks} marks beside them match")
     print(f"{figures['match']} of {n_figures} published figures match", end="")
-    print(f", {figures['last digit']} differ by one last digit, {figures['miss']} missed")
+    print(f", {figures['last digit']} off by one last digit, {figures['miss']} missed")
     return 1 if figures["miss"] or marks["miss"] else 0
 
 

@@ -153,7 +153,9 @@ CONTROL_GATE_LEVEL = 0.9999
 CONTROL_SEED_SETS = 20
 CONTROL_MEAN_STANDARD_ERRORS = 4.0
 
-# Simulated world models. Width and height of their clips, and of the conditioning frames, in pixels.
+# Simulated world models. The version is to be raised with any change that draws other frames: clips of two versions are
+# not one cell. Width and height of their clips, and of the conditioning frames, in pixels.
+SIMULATOR_VERSION = 1
 SIMULATOR_SEED = 0
 SIMULATOR_FPS = 24
 SIMULATOR_SIZE = (848, 480)

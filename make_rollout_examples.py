@@ -6,14 +6,17 @@ Reads   rollouts/main/{scene}/{model}/seed_{i}.mp4 (or below DIR), analysis/{sce
 Writes  analysis/results/rollout_examples.json, analysis/figures/rollout_examples.{pdf,png}
 Free: needs no key and no network.
 
-Without videos it says so, writes nothing and exits 0. Which rollouts are scorable is what the outcomes say. New outcome
-files hold a hash over their clips; where that does not fit the videos, these are others, and the cell is passed over.
-The first scene that has both kinds is shown, or the one that is asked for; broken videos are named and passed over.
+Which rollouts are scorable is what the outcomes say. New outcome files hold a hash over their clips; where that does
+not fit the videos, these are others, and the cell is passed over. The first scene that has both kinds is shown, or the
+one that is asked for; broken videos are named and passed over.
+
+Where rollouts/main holds no videos with outcomes, as in a fresh clone, two simulated rollouts are shown: one with an
+outcome, and one with an artefact. With --videos and none in there it says so, writes nothing and exits 0.
 """
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,12 +26,14 @@ from PIL import Image
 
 import cli
 import records
+from constants import SIMULATOR_FPS
 from errors import UserError
 from models import MODELS, resolve
 from outputs import Outputs
 from paths import ANALYSIS, ROLLOUTS
 from protocol import digest
 from scenes import SCENES
+from simulator import simulate
 from studies import STUDIES
 from video_io import Clips, Frame, VideoError, decode, find_clips, inspect_clip, sha256_file
 
@@ -41,6 +46,11 @@ FRAMES = 6
 # Pixels: a strip of six frames on a page's width shows no more.
 FRAME_WIDTH = 320
 KINDS = ("scorable", "unscorable")
+# The first seed whose artefact, in the first scene, is the one of the published figure: a second ball.
+SIMULATED_LAW, SIMULATED_SEED = "sim_calibrated", 1
+
+# What is shown of a rollout in words, and its frames.
+Strip = tuple[dict[str, Any], list[Frame]]
 
 
 @dataclass(frozen=True)
@@ -63,20 +73,20 @@ class Candidate:
 def main(argv: Sequence[str] | None = None) -> int:
     args = arguments().parse_args(argv)
     outputs = Outputs(args.analysis, __file__)
-    shown = choose(args)
-    if not shown:
-        print(f"no videos with recorded outcomes in {args.videos or DEFAULT_VIDEOS}: no figure of examples")
-        return 0
-    results, strips = {}, {}
-    for candidate in shown:
-        results[candidate.kind], strips[candidate.kind] = strip(candidate)
+    strips = {candidate.kind: recorded(candidate) for candidate in choose(args)}
+    if not strips:
+        print(f"no videos with recorded outcomes in {args.videos or DEFAULT_VIDEOS}")
+        if args.videos:
+            return 0
+        strips = simulated(args.scene or next(iter(SCENES)))
+        print("simulated rollouts are shown")
     for kind in KINDS:
-        if kind not in results:
+        if kind not in strips:
             print(f"no {kind} rollout among the videos: only the other kind is shown")
-        elif not results[kind]["verified"]:
+        elif not strips[kind][0]["verified"]:
             print(f"{kind}: the outcome file names no clips, so whether it was read from this video is not known")
-    outputs.results({"examples": results})
-    outputs.figure(draw(results, strips))
+    outputs.results({"examples": {kind: example for kind, (example, _) in strips.items()}})
+    outputs.figure(draw(list(strips.values())))
     outputs.finish()
     return 0
 
@@ -138,21 +148,46 @@ def _plays(clip: Path) -> bool:
     return True
 
 
-def strip(candidate: Candidate) -> tuple[dict[str, Any], list[Frame]]:
-    """What is shown of a rollout in words, and its frames at equal distances from the first to the last."""
-    info = inspect_clip(candidate.clip)
-    wanted = sorted({round(index) for index in np.linspace(0, info.frames - 1, FRAMES)})
-    frames = [_small(frame) for index, frame in enumerate(decode(candidate.clip)) if index in wanted]
-    outcomes = SCENES[candidate.scene].outcomes
-    return {
+def recorded(candidate: Candidate) -> Strip:
+    """The example that a video makes."""
+    example = {
         "scene": candidate.scene,
         "model": candidate.model,
         "seed": candidate.seed,
-        "outcome": None if candidate.outcome is None else outcomes[candidate.outcome - 1],
+        "outcome": _label(candidate.scene, candidate.outcome),
+        "artefact": None,
         "verified": candidate.verified,
-        "frames": wanted,
-        "times_s": [round(index / info.fps, 3) for index in wanted],
-    }, frames
+    }
+    return strip(example, decode(candidate.clip), inspect_clip(candidate.clip).fps)
+
+
+def simulated(scene: str) -> dict[str, Strip]:
+    """One seed of a simulated scene twice: with the outcome that it has, and with an artefact in its place."""
+    strips = {}
+    for kind, artefact_rate in zip(KINDS, (0.0, 1.0), strict=True):
+        truth, frames = simulate(scene, SIMULATED_LAW, SIMULATED_SEED, artefact_rate=artefact_rate)
+        example = {
+            "scene": scene,
+            "model": SIMULATED_LAW,
+            "seed": SIMULATED_SEED,
+            "outcome": _label(scene, truth.outcome),
+            "artefact": truth.artefact,
+            "verified": True,
+        }
+        strips[kind] = strip(example, frames, SIMULATOR_FPS)
+    return strips
+
+
+def _label(scene: str, outcome: int | None) -> str | None:
+    return None if outcome is None else SCENES[scene].outcomes[outcome - 1]
+
+
+def strip(example: Mapping[str, Any], frames: Iterable[Frame], fps: float) -> Strip:
+    """Frames at equal distances from the first to the last, and the example with what these are."""
+    small = [_small(frame) for frame in frames]
+    wanted = sorted({round(index) for index in np.linspace(0, len(small) - 1, FRAMES)})
+    times = [round(index / fps, 3) for index in wanted]
+    return {**example, "frames": wanted, "times_s": times}, [small[index] for index in wanted]
 
 
 def _small(frame: Frame) -> Frame:
@@ -160,26 +195,32 @@ def _small(frame: Frame) -> Frame:
     return np.asarray(Image.fromarray(frame).resize((FRAME_WIDTH, height), Image.Resampling.LANCZOS))
 
 
-def draw(results: Mapping[str, Any], strips: Mapping[str, Sequence[Frame]]) -> "Figure":
+def draw(strips: Sequence[Strip]) -> "Figure":
     """A row a rollout, its time below each frame."""
     from figures import PAGE_WIDTH, hide_unused, new_figure
 
-    tallest = max(frame.shape[0] for frames in strips.values() for frame in frames)
-    figure = new_figure(PAGE_WIDTH, len(results) * (PAGE_WIDTH / FRAMES * tallest / FRAME_WIDTH + 0.35))
-    rows = figure.subfigures(len(results), 1, squeeze=False)[:, 0]
-    for part, (kind, example) in zip(rows, results.items(), strict=True):
+    tallest = max(frame.shape[0] for _, frames in strips for frame in frames)
+    figure = new_figure(PAGE_WIDTH, len(strips) * (PAGE_WIDTH / FRAMES * tallest / FRAME_WIDTH + 0.35))
+    rows = figure.subfigures(len(strips), 1, squeeze=False)[:, 0]
+    for part, (example, frames) in zip(rows, strips, strict=True):
         axes = part.subplots(1, FRAMES)
-        for ax, frame, time in zip(axes, strips[kind], example["times_s"], strict=False):
+        for ax, frame, time in zip(axes, frames, example["times_s"], strict=False):
             ax.imshow(frame)
             ax.set_xticks([])
             ax.set_yticks([])
             ax.set_xlabel(f"{time:.1f} s", fontsize=7)
         hide_unused(axes, len(example["frames"]))
-        read = "unscorable" if example["outcome"] is None else f"scorable, outcome {example['outcome']}"
-        model = resolve([example["model"]])[0].name
-        title = f"{SCENES[example['scene']].title}, {model}, seed {example['seed']}: {read}"
-        part.suptitle(title, x=0.005, ha="left", fontsize=8)
+        part.suptitle(title(example), x=0.005, ha="left", fontsize=8)
     return figure
+
+
+def title(example: Mapping[str, Any]) -> str:
+    model = resolve([example["model"]])[0].name
+    if example["outcome"] is not None:
+        read = f"scorable, outcome {example['outcome']}"
+    else:
+        read = "unscorable" + (f", {example['artefact'].replace('_', ' ')}" if example["artefact"] else "")
+    return f"{SCENES[example['scene']].title}, {model}, seed {example['seed']}: {read}"
 
 
 if __name__ == "__main__":

@@ -8,23 +8,25 @@
 #   ./run_pipeline.sh --skip STAGE        all but this stage (may be given again)
 #   ./run_pipeline.sh --models NAME...    evaluate further models beside the published six
 #
-# Studies and the simulated control take a minute or more and do not depend on any model's outcomes: their results are
-# committed, and they run when named with --only.
+# The control, simulated clips that are made and read here, takes two minutes the first time; what is there is kept.
+# Studies take a minute or more and do not depend on any model's outcomes: their results are committed, and they run
+# when named with --only.
 # Makes its own environment the first time. Stops at the first failing stage, names it, and exits non-zero.
 set -euo pipefail
 cd "$(dirname "$0")"
 
 # name | command | what it makes | options
-# (models: takes --models; alone: after all before it; show: its output is shown; study: only when named; key NAME: needs
-# that key, and further models)
+# (models: takes --models; alone: after all before it; show: its output is shown; live: so is its progress; study: only
+# when named; key NAME: needs that key, and further models)
 # Several commands of one stage are separated by ";". A model whose outcomes are in analysis/ needs no videos, which may
 # be gone: none is paid for.
 CONTROLS="generate_rollouts.py --study controls --provider simulator --model sim_calibrated"
 CONTROLS="$CONTROLS;extract_bin.py --study controls --judge pixels --model sim_calibrated;compute_controls.py"
+ARTEFACTS="generate_rollouts.py --study artefacts --provider simulator"
+ARTEFACTS="$ARTEFACTS;extract_bin.py --study artefacts --judge pixels;validate_judge.py"
 STAGES=(
-    "generate_rollouts|generate_rollouts.py --unread analysis|videos of further models|models key REPLICATE_API_TOKEN"
-    "extract_bin|extract_bin.py|outcomes of further models, read by the judge|models key GEMINI_API_KEY"
-    "controls|$CONTROLS|a calibrated control: 288 simulated clips, made, read and scored|study alone"
+    "generate_rollouts|generate_rollouts.py --unread analysis|videos of further models|models alone live key REPLICATE_API_TOKEN"
+    "extract_bin|extract_bin.py|outcomes of further models, read by the judge|models alone live key GEMINI_API_KEY"
     "config_table|make_config_table.py|Table 1: generation settings|"
     "analyze_rollouts|analyze_rollouts.py|Figures 4 and 6-12: distributions|models"
     "tv_band|compute_tv_band.py|Tables 2 and 4: scorability, TV, score, mnTV|models"
@@ -42,7 +44,9 @@ STAGES=(
     "verify_pendulum_v3|verify_pendulum_v3.py|the pendulum's reference, by integration|"
     "study_interval_coverage|study_interval_coverage.py|coverage of the intervals|study"
     "study_controls|study_controls.py|the simulated laws against theory|study"
+    "validate_judge|$ARTEFACTS|the pixels judge against the truth of simulated clips|study alone live"
     "compare_with_paper|compare_with_paper.py|every published figure against the recomputed one|alone show"
+    "controls|$CONTROLS|a calibrated control: 288 simulated clips, made, read, scored|alone live"
     "results|make_results.py|analysis/RESULTS.md|models alone show"
     "report|make_report.py|analysis/report.html|alone"
 )
@@ -141,10 +145,11 @@ run_stage() {
     local code=0 command commands
     # Before the stage starts, and for both signals: one that ended this shell alone would leave the stage running.
     trap 'kill $! 2>/dev/null; exit 143' INT TERM
+    [ -z "$3" ] || exec >>"$3"
     IFS=';' read -ra commands <<<"$2"
     for command in "${commands[@]}"; do
         # Unquoted: a command is a script and its options, none of which holds a space.
-        "$PYTHON" $command "${@:3}" >>"$logs/$1.log" &
+        "$PYTHON" $command "${@:4}" &
         wait $! || code=$?
         [ "$code" -eq 0 ] || break
     done
@@ -158,7 +163,7 @@ report_first() {
     queue=(${queue[@]+"${queue[@]:1}"})
     wait "$pid" || code=$?
     if [ "$code" -ne 0 ]; then
-        tail -n 30 "$logs/$name.log"
+        [ ! -f "$logs/$name.log" ] || tail -n 30 "$logs/$name.log"
         echo "run_pipeline.sh: stage $name failed (exit $code)" >&2
         exit "$code"
     fi
@@ -204,19 +209,19 @@ for stage in "${STAGES[@]}"; do
     arguments=()
     if [ ${#models[@]} -gt 0 ]; then
         case " $options " in
-        *" models key "*) arguments=(--model "${models[@]}") ;;
+        *" models "*" key "*) arguments=(--model "${models[@]}") ;;
         *" models "*) arguments=(--models "${models[@]}") ;;
         esac
     fi
     case " $options " in
-    *" key "* | *" alone "*) report_all ;;
+    *" alone "*) report_all ;;
     *) wait_for_a_core ;;
     esac
-    run_stage "$name" "$script" ${arguments[@]+"${arguments[@]}"} &
-    queue+=("$name|$makes|$options|$!|$(now)")
-    case " $options " in
-    *" key "* | *" alone "*) report_all ;;
-    esac
+    begun="$(now)" log="$logs/$name.log"
+    [[ " $options " != *" live "* ]] || log=""
+    run_stage "$name" "$script" "$log" ${arguments[@]+"${arguments[@]}"} &
+    queue+=("$name|$makes|$options|$!|$begun")
+    [[ " $options " != *" alone "* ]] || report_all
 done
 report_all
 printf 'done in %s: open analysis/RESULTS.md, or analysis/report.html in a browser\n' "$(since "$started" "$(now)")"

@@ -6,7 +6,7 @@ import threading
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from constants import SIMULATOR_FPS, SIMULATOR_SIZE, TRUTH_SUFFIX
+from constants import SIMULATOR_FPS, SIMULATOR_SIZE, SIMULATOR_VERSION, TRUTH_SUFFIX
 from errors import UserError
 from files import write_json
 from models import Model, resolve
@@ -22,7 +22,13 @@ def simulated_model(key: str, artefact_rate: float) -> Model:
         raise UserError(f"--model {key}: not a simulated model; expected one of {', '.join(LAWS)}")
     (model,) = resolve([key])
     width, height = SIMULATOR_SIZE
-    inputs = {"artefact_rate": artefact_rate, "width": width, "height": height, "fps": SIMULATOR_FPS}
+    inputs = {
+        "simulator_version": SIMULATOR_VERSION,
+        "artefact_rate": artefact_rate,
+        "width": width,
+        "height": height,
+        "fps": SIMULATOR_FPS,
+    }
     return Model(key=key, name=model.name, colour=model.colour, marker=model.marker, inputs=inputs)
 
 

@@ -60,19 +60,23 @@ class Stage(NamedTuple):
 
 def _stages(driver: str) -> list[Stage]:
     """The stages that the driver's own text lists."""
-    (controls,) = re.findall(r'^CONTROLS="(generate.*)"$', driver, re.MULTILINE)
-    (more,) = re.findall(r'^CONTROLS="\$CONTROLS(;.*)"$', driver, re.MULTILINE)
+    variables: dict[str, str] = {}
+    for name, value in re.findall(r'^([A-Z]+)="(.+)"$', driver, re.MULTILINE):
+        variables[name] = value.replace(f"${name}", variables.get(name, ""))
     listed = re.findall(r'^    "(\w+)\|([^|"]*)\|([^|"]*)\|([^|"]*)"$', driver, re.MULTILINE)
     return [
-        Stage(name, tuple(commands.replace("$CONTROLS", controls + more).split(";")), makes, frozenset(options.split()))
-        for name, commands, makes, options in listed
+        Stage(name, tuple(variables.get(command[1:], command).split(";")), makes, frozenset(options.split()))
+        for name, command, makes, options in listed
     ]
 
 
 STAGES = _stages((ROOT / "run_pipeline.sh").read_text(encoding="utf-8"))
-# Studies run only when they are named; what they wrote begins with one of these stems.
+# Studies run only when they are named.
 STUDIES = [stage for stage in STAGES if "study" in stage.options]
-STUDIED = tuple(stem_of(stage.script) for stage in STUDIES)
+# Takes minutes, which the other stages together do not: left out where the whole driver runs.
+CONTROLS = "controls"
+# What these wrote begins with one of these stems.
+COMMITTED = tuple(stem_of(stage.script) for stage in STAGES if stage in STUDIES or stage.name == CONTROLS)
 
 
 def script(name: str) -> ModuleType:

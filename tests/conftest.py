@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from common import STUDIED
+from common import COMMITTED, CONTROLS
 from paths import ROOT
 
 # The same examples on every machine and in every run, however slow the machine is.
@@ -123,12 +123,12 @@ def pipeline(clone: Path, keyless: dict[str, str]) -> Run:
 
 @pytest.fixture(scope="session")
 def first_run(clone: Path, pipeline: Run) -> "subprocess.CompletedProcess[str]":
-    """The whole keyless pipeline, run once in the fresh clone, from the outcomes alone: what earlier runs wrote and was
-    committed is removed first, except what only a study makes."""
+    """The whole keyless pipeline but for the controls, run once in the fresh clone, from the outcomes alone: what
+    earlier runs wrote and was committed is removed first, except what only the controls or a study make."""
     for name in ("results", "tables", "figures"):
         for path in (clone / "analysis" / name).iterdir():
-            if not path.name.startswith(STUDIED):
+            if not path.name.startswith(COMMITTED):
                 path.unlink()
     for name in ("RESULTS.md", "report.html"):
         (clone / "analysis" / name).unlink(missing_ok=True)
-    return pipeline()
+    return pipeline("--skip", CONTROLS)

@@ -142,7 +142,7 @@ def test_a_mark_too_many_or_missing_is_a_miss_though_no_figure(
     code, lines = run(results, capsys)
     assert code == 1
     assert f"Table 2 (ρ, TV, mnTV), {said}" in lines
-    assert lines[-1].endswith("690 of 691 published figures match, 1 differ by one last digit, 0 missed")
+    assert lines[-1].endswith("690 of 691 published figures match, 1 off by one last digit, 0 missed")
 
 
 def test_nothing_is_counted_but_what_is_printed(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -161,7 +161,7 @@ def test_nothing_is_counted_but_what_is_printed(results: Path, capsys: pytest.Ca
     matching = found["figures"] - found["last_digit"] - found["misses"]
     assert lines[-1] == (
         f"{matching} of {found['figures']} published figures match, "
-        f"{found['last_digit']} differ by one last digit, {found['misses']} missed"
+        f"{found['last_digit']} off by one last digit, {found['misses']} missed"
     )
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from common import STAGES, STUDIES
+from common import CONTROLS, STAGES, STUDIES
 from paths import ROOT
 
 Result = subprocess.CompletedProcess[str]
@@ -92,7 +92,7 @@ class Driver:
 
 
 # A second run of these says no more: they take long, and their random numbers start from fixed seeds like the others'.
-SECOND_RUN = ["--skip", "verify_pendulum_v3", "--skip", "power_chi2"]
+SECOND_RUN = ["--skip", CONTROLS, "--skip", "verify_pendulum_v3", "--skip", "power_chi2"]
 
 
 @pytest.fixture
@@ -124,20 +124,32 @@ def test_all_stages_run_and_say_in_order_what_they_made_and_how_long_they_took(d
     result = driver()
     assert (result.returncode, result.stderr) == (0, "")
     assert sorted(driver.calls()) == sorted(OFFLINE)
-    lines = [line for line in result.stdout.splitlines() if not line.startswith(" ")]
+    lines = [line for line in result.stdout.splitlines() if not line.startswith((" ", "output of"))]
     assert [line.split()[0] for line in lines[:-1]] == [stage.name for stage in STAGES]
     assert all(line.endswith(" s") for line in lines[:-1] if "skipped" not in line)
     assert lines[-1].startswith("done in ") and "open analysis/RESULTS.md, or analysis/report.html" in lines[-1]
 
 
-def test_the_comparison_and_the_pages_are_made_last_and_after_all_else(driver: Driver) -> None:
+def test_the_comparison_the_controls_and_the_pages_are_made_last_and_after_all_else(driver: Driver) -> None:
     driver()
-    assert driver.calls()[-3:] == ["compare_with_paper.py", "make_results.py", "make_report.py"]
+    (controls,) = (stage.commands for stage in STAGES if stage.name == CONTROLS)
+    last = ["compare_with_paper.py", *controls, "make_results.py", "make_report.py"]
+    assert driver.calls()[-len(last) :] == last
 
 
-def test_the_comparison_and_the_leaderboard_are_shown_and_the_rest_is_not(driver: Driver) -> None:
-    shown = [line for line in driver().stdout.splitlines() if line.startswith(" ")]
-    assert shown == ["    output of compare_with_paper.py", "    output of make_results.py"]
+def test_the_comparison_and_the_leaderboard_are_shown_the_controls_as_they_go_and_the_rest_is_not(
+    driver: Driver,
+) -> None:
+    shown = [line for line in driver().stdout.splitlines() if "output of" in line]
+    live = [f"output of {script}" for script in ("generate_rollouts.py", "extract_bin.py", "compute_controls.py")]
+    assert shown == ["    output of compare_with_paper.py", *live, "    output of make_results.py"]
+
+
+def test_the_output_of_a_stage_that_fails_is_shown_once(driver: Driver) -> None:
+    for name in ("compute_chi2.py", "compute_controls.py"):
+        result = driver(FAILING=name)
+        assert result.returncode == 3
+        assert (result.stdout.count("half of its output"), result.stderr.count("what went wrong")) == (1, 1)
 
 
 def test_a_study_runs_only_when_it_is_named(driver: Driver) -> None:
@@ -332,6 +344,7 @@ def test_a_fresh_clone_recomputes_everything_without_a_key(first_run: Result) ->
     assert {line.split()[0] for line in lines[:-1] if "skipped" in line} == {
         *ONLINE,
         *(study.name for study in STUDIES),
+        CONTROLS,
     }
     assert lines[-1].startswith("done in ")
     assert " published figures match" in first_run.stdout and ", 0 missed" in first_run.stdout

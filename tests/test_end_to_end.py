@@ -225,7 +225,7 @@ def test_no_published_number_changes(evaluated: Evaluated) -> None:
     published = json.loads((ANALYSIS / "results" / "compare_with_paper.json").read_text(encoding="utf-8"))
     assert evaluated.project.results("compare_with_paper") == published
     figures, near, misses = published["figures"], published["last_digit"], published["misses"]
-    line = f"{figures - near - misses} of {figures} published figures match, {near} differ by one last digit, 0 missed"
+    line = f"{figures - near - misses} of {figures} published figures match, {near} off by one last digit, 0 missed"
     assert line in evaluated.first.stdout
     outcomes = {name for name in evaluated.made if name.endswith("_bins.json")}
     assert outcomes == {f"analysis/{STUDIES['main'].bins_file(scene, NEW)}" for scene in SCENES}

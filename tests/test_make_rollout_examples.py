@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 import make_rollout_examples as script
 from common import outcome_file
 from protocol import digest
+from scenes import SCENES
 from video_io import write_video
 
 # In the committed outcomes of this cell seed 0 is scorable and seed 7 is not.
@@ -42,11 +43,30 @@ def examples(analysis: Path) -> Any:
     return json.loads((analysis / "results/rollout_examples.json").read_text())["examples"]
 
 
-def test_without_videos_it_says_so_and_the_pipeline_goes_on(
+def test_without_videos_two_simulated_rollouts_are_shown_as_such(
     analysis: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(script, "DEFAULT_VIDEOS", tmp_path / "rollouts")
     assert run(analysis) == 0
+    assert "simulated rollouts are shown" in capsys.readouterr().out
+    shown = examples(analysis)
+    assert {example["model"] for example in shown.values()} == {"sim_calibrated"}
+    assert shown["scorable"]["outcome"] in SCENES[shown["scorable"]["scene"]].outcomes
+    assert (shown["unscorable"]["outcome"], shown["unscorable"]["artefact"]) == (None, "two_balls")
+
+
+def test_simulated_rollouts_can_be_shown_of_the_scene_that_is_asked_for(
+    analysis: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(script, "DEFAULT_VIDEOS", tmp_path / "rollouts")
+    assert run(analysis, "--scene", "cards") == 0
+    assert {example["scene"] for example in examples(analysis).values()} == {"cards"}
+
+
+def test_in_a_folder_without_videos_that_was_asked_for_nothing_else_is_shown(
+    analysis: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(analysis, "--videos", str(tmp_path)) == 0
     assert "no videos with recorded outcomes" in capsys.readouterr().out
     assert not (analysis / "results").exists() and not (analysis / "figures").exists()
 
@@ -63,8 +83,8 @@ def test_a_scorable_and_an_unscorable_rollout_are_shown(analysis: Path, videos: 
 
 def test_the_strips_are_frames_of_the_videos(analysis: Path, videos: Path) -> None:
     candidate = next(script.candidates(analysis, videos, SCENE))
-    result, strip = script.strip(candidate)
-    figure = script.draw({"scorable": result}, {"scorable": strip})
+    result, strip = script.recorded(candidate)
+    figure = script.draw([(result, strip)])
     assert len(strip) == script.FRAMES
     for ax, index in zip(figure.axes, result["frames"], strict=True):
         picture = np.asarray(ax.images[0].get_array())
