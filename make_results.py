@@ -162,6 +162,7 @@ def page(analysis: Path, inputs: Inputs, board: Table) -> str:
 
     controls = [table("controls")] if there("controls") else []
     controls += study("study_controls", "Simulated laws: mnTV of many seed sets, and its exact distribution")
+    against_truth = [table(name) for name in ("validate_judge", "validate_judge_artefacts") if there(name)]
     parts = [
         "# Results",
         "Made by `make_results.py` from the committed outcomes; `./run_pipeline.sh` recomputes every number here.",
@@ -187,6 +188,8 @@ def page(analysis: Path, inputs: Inputs, board: Table) -> str:
         table("mntv_ci_cells"),
         *study("study_interval_coverage", "Simulated coverage of both intervals"),
         *(["## Controls", *controls] if controls else []),
+        "## A scorable and an unscorable rollout",
+        figure("rollout_examples", "Frames of two rollouts, from the first to the last"),
         "## Distributions",
         *(figure(f"analyze_rollouts_{scene}", f"{SCENES[scene].title}: outcomes of each model") for scene in SCENES),
         "## Power",
@@ -198,6 +201,7 @@ def page(analysis: Path, inputs: Inputs, board: Table) -> str:
         table("mcar_sensitivity_mntv"),
         "## The judge against hand labels",
         table("validate_extraction"),
+        *(["## The pixels judge against the truth of simulated clips", *against_truth] if against_truth else []),
         "## Ablations",
         table("seedance_ablation"),
         figure("seedance_ablation", "SeeDance at 480p and 720p"),

@@ -56,7 +56,13 @@ def pipeline_seconds() -> float:
     """Wall-clock seconds of run_pipeline.sh without the control, in this interpreter's environment."""
     started = time.perf_counter()
     environment = os.environ | {"VENV": sys.prefix}
-    subprocess.run([ROOT / "run_pipeline.sh", "--skip", "controls"], cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, check=True)
+    subprocess.run(
+        [ROOT / "run_pipeline.sh", "--skip", "controls"],
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        check=True,
+    )
     return round(time.perf_counter() - started, 1)
 
 

@@ -138,13 +138,17 @@ def test_a_table_that_is_not_there_is_an_error(made: Path, capsys: pytest.Captur
 def test_what_is_not_always_made_is_shown_where_it_is_there(made: Path) -> None:
     for path in [*(made / "tables").glob("controls.*"), *(made / "tables").glob("study_*")]:
         path.unlink()
+    for path in (made / "tables").glob("validate_judge*"):
+        path.unlink()
     assert script.main(["--analysis", str(made)]) == 0
     page = (made / "RESULTS.md").read_text()
-    assert "## Controls" not in page and "(figures/study_" not in page
+    assert "## Controls" not in page and "truth of simulated clips" not in page and "(figures/study_" not in page
     (made / "tables" / "controls.md").write_text("the controls\n")
     (made / "tables" / "study_controls.md").write_text("the laws\n")
+    (made / "tables" / "validate_judge.md").write_text("the truth\n")
     assert script.main(["--analysis", str(made)]) == 0
     page = (made / "RESULTS.md").read_text()
+    assert "## The pixels judge against the truth of simulated clips\n\nthe truth\n" in page
     assert "## Controls\n\nthe controls\n\nthe laws\n\n![" in page and "(figures/study_controls.png)\n" in page
 
 
