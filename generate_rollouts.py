@@ -121,7 +121,8 @@ def _cells(args: argparse.Namespace, study: Study, scenes: Sequence[str], count:
 
 def _keys(args: argparse.Namespace, study: Study) -> list[str]:
     """The models asked for."""
-    every = tuple(LAWS) if args.provider == "simulator" else study.models
+    # A published study has no simulated models of its own: any law may take the place of its models.
+    every = tuple(LAWS) if args.provider == "simulator" and study.published else study.models
     keys = dict.fromkeys(key for name in args.model for key in (every if name == cli.ALL else [name]))
     for key in keys:
         cli.check_model_key(key)

@@ -1,6 +1,7 @@
 """The simulator as a provider: same folders, ledger and resume; its truth lies beside; no process is left behind."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import pytest
 from PIL import Image
 
 import generate_rollouts
+from common import STAGES
 from files import read_json
 from paths import ROOT
 from providers.history import History
@@ -53,6 +55,26 @@ def test_only_laws_are_simulated_models(tmp_path: Path, capsys: pytest.CaptureFi
     assert "expected a probability between 0 and 1" in capsys.readouterr().err
     assert generate_rollouts.main(_arguments(tmp_path, "--dry-run", "--count", "3")) == 0
     assert all(f"| {law} | 0 | 0 | 0 | 3 |" in capsys.readouterr().out for law in list(LAWS)[:1])
+
+
+@pytest.mark.parametrize(
+    "command", [command for stage in STAGES for command in stage.commands if "--provider simulator" in command]
+)
+def test_the_driver_asks_the_simulator_for_what_it_makes(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = command.split()
+    assert generate_rollouts.main([*words[1:], "--dry-run", "--rollouts", str(tmp_path)]) == 0
+    assert re.search(r"^\| sim_calibrated \| 0 \| 0 \| 0 \| 288 \|", capsys.readouterr().out, re.MULTILINE)
+    assert words[0] == "generate_rollouts.py"
+
+
+def test_all_models_of_a_simulated_study_are_its_laws_and_of_a_published_one_every_law(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for study, laws in {"artefacts": ["sim_calibrated"], "controls": list(LAWS), "main": list(LAWS)}.items():
+        assert generate_rollouts.main(_arguments(tmp_path, "--study", study, "--dry-run")) == 0
+        assert re.findall(r"^\| (sim_\w+) \|", capsys.readouterr().out, re.MULTILINE) == laws
 
 
 def test_a_killed_run_leaves_no_worker_and_is_resumed(tmp_path: Path) -> None:
