@@ -23,11 +23,13 @@ SOURCES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts): path
     for path in sorted([*ROOT.glob("*.py"), *(p for name in FOLDERS for p in (ROOT / name).rglob("*.py"))])
 }
-# What the README says of the floors, the highest first: title -> patterns of file names.
+# What the README says of the floors, the highest first: title -> patterns of file names, and folders.
 FLOORS = {
     title: patterns.replace("...", "").split()
     for title, patterns in re.findall(
-        r"^\| ([^|`]+?) \| `([^|`]*\.py[^|`]*)` \|$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE
+        r"^\| ([^|`]+?) \| `([^|`]*(?:\.py|/)[^|`]*)` \|$",
+        (ROOT / "README.md").read_text(encoding="utf-8"),
+        re.MULTILINE,
     )
 }
 SPECIFICATION, STATISTICS = (
@@ -129,25 +131,29 @@ def test_imports_make_no_circle() -> None:
         assert name not in reachable(name)
 
 
-def floor(name: str) -> int | None:
-    """On which floor a module stands, the highest being 0; None where the README does not say."""
-    found = [i for i, patterns in enumerate(FLOORS.values()) if any(fnmatch(f"{name}.py", p) for p in patterns)]
+def stands_on(name: str, pattern: str) -> bool:
+    """Whether a floor's entry, a file name or a folder, is about this module."""
+    return name.startswith(f"{pattern[:-1]}.") if pattern.endswith("/") else fnmatch(f"{name}.py", pattern)
+
+
+def floor(name: str) -> int:
+    """On which floor a module stands: 0 the scripts, 1 the highest floor that the README names, and so on down."""
+    found = [i for i, patterns in enumerate(FLOORS.values(), start=1) if any(stands_on(name, p) for p in patterns)]
+    assert found if name not in SCRIPTS else not found, f"README.md: {name} stands on {len(found)} floors"
     assert len(found) <= 1, name
-    return found[0] if found else None
+    return found[0] if found else 0
 
 
 def test_the_readme_names_the_floors_and_every_file_on_them_exists() -> None:
     assert len(FLOORS) >= 5 and len(SPECIFICATION) >= 5 and len(STATISTICS) >= 5
     for pattern in itertools.chain(*FLOORS.values()):
-        assert any(fnmatch(f"{name}.py", pattern) for name in SOURCES), pattern
-    assert all(floor(name) in (0, None) for name in SCRIPTS)
+        assert any(stands_on(name, pattern) for name in SOURCES), pattern
+    assert {name.partition(".")[0] for name in SOURCES if floor(name) == 0} == {*SCRIPTS}
 
 
-@pytest.mark.parametrize("name", [name for name in SOURCES if floor(name) is not None])
+@pytest.mark.parametrize("name", SOURCES)
 def test_an_arrow_only_points_down(name: str) -> None:
-    floors = {used: floor(used) for used in reachable(name)}
-    above = {used for used, other in floors.items() if other is not None and other < (floor(name) or 0)}
-    assert above == set()
+    assert {used for used in reachable(name) if floor(used) < floor(name)} == set()
 
 
 @pytest.mark.parametrize("pattern", SPECIFICATION)
