@@ -16,20 +16,16 @@ Array = NDArray[np.float64]
 
 
 def derivative(_time: float, state: Array) -> Array:
-    """Time derivative of (angle 1, angle 2, angular velocity 1, angular velocity 2).
-
-    state: shape (4,) for one pendulum or (4 * n,) for n of them, all first angles first. Same shape and order out.
-    """
-    angle1, angle2, speed1, speed2 = state.reshape(4, -1)
+    """Time derivative of one pendulum's (angle 1, angle 2, angular velocity 1, angular velocity 2), shape (4,)."""
+    angle1, angle2, speed1, speed2 = state
     accelerations = _accelerations(np.cos(angle1), np.sin(angle1), np.cos(angle2), np.sin(angle2), speed1, speed2)
-    return np.concatenate([speed1, speed2, *accelerations])
+    return np.array([speed1, speed2, *accelerations])
 
 
 def circle_derivative(state: Array) -> Array:
     """Time derivative of (cos angle 1, sin angle 1, cos angle 2, sin angle 2, angular velocity 1, 2), shape (6, n).
 
-    The same motion as `derivative` with each angle as a point on the unit circle: no sine is evaluated, which makes a
-    large ensemble several times as fast.
+    The same motion as `derivative` with each angle as a point on the unit circle, so that no sine is evaluated.
     """
     cosine1, sine1, cosine2, sine2, speed1, speed2 = state
     change = np.empty_like(state)
@@ -44,7 +40,7 @@ def circle_derivative(state: Array) -> Array:
 def energy(state: Array) -> Any:
     """Total energy per unit mass, J/kg, of one pendulum or of n; it stays constant along a motion.
 
-    state: as for `derivative`.
+    state: as for `derivative`, or of shape (4 * n,) with all first angles first.
     """
     angle1, angle2, speed1, speed2 = state.reshape(4, -1)
     length1, length2 = PENDULUM_LENGTHS_M

@@ -1,7 +1,7 @@
 """Dormand and Prince's adaptive Runge-Kutta pair of orders 5 and 4 (RK45), for one large system of arrays.
 
 The method and its step control are those of scipy's RK45. That one multiplies small matrices through a threaded
-library, which costs a large ensemble in several processes ten times its own work; here nothing but numpy's loops runs.
+library, whose threads get into each other's way in several processes; here nothing but numpy's own loops runs.
 
 Sources: Dormand and Prince, J. Comput. Appl. Math. 6 (1980) 19-26; Hairer, Norsett and Wanner, Solving Ordinary
 Differential Equations I, sections II.4 and II.5.

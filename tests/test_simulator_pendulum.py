@@ -5,8 +5,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from constants import CONDITIONING_SIZE, PENDULUM_ANGLES_DEG, PENDULUM_LENGTHS_M
-from double_pendulum import derivative
+from constants import CONDITIONING_SIZE, PENDULUM_ANGLES_DEG, PENDULUM_LENGTHS_M, SIMULATOR_FPS
 from simulator import SIMULATORS, Take, first_frame, simulate
 from simulator.base import generator
 from simulator.drawing import View
@@ -48,13 +47,6 @@ def test_release_angles_and_length_ratio_are_measured_back_from_the_pixels(size:
     assert ratio == pytest.approx(PENDULUM_LENGTHS_M[1] / PENDULUM_LENGTHS_M[0], rel=0.01)
 
 
-def test_many_pendulums_at_once_move_like_each_alone() -> None:
-    states = np.random.default_rng(0).normal(size=(4, 5))
-    together = derivative(0.0, states.ravel()).reshape(4, 5)
-    for i in range(5):
-        assert together[:, i] == pytest.approx(derivative(0.0, states[:, i]))
-
-
 @pytest.mark.parametrize("outcome", [1, 2])
 @pytest.mark.parametrize("seed", range(4))
 def test_the_physics_leads_to_the_outcome_that_is_asked_for(outcome: int, seed: int) -> None:
@@ -91,24 +83,31 @@ def test_the_pendulum_leaves_frame_0_without_a_jump() -> None:
     assert np.abs(order[0] - order[1]).max() < 16
 
 
+def brass_beside(frame: Frame, intact: Frame) -> float:
+    """The brass of a picture where an intact pendulum has none nearby, in areas of a weight."""
+    whole = ndimage.binary_dilation(brass_in(intact), iterations=3)
+    area = np.pi * View(SIZE).length(DISK_RADIUS) ** 2
+    return float(np.count_nonzero(brass_in(frame) & ~whole) / area)
+
+
 @pytest.mark.parametrize("kind", ARTEFACTS)
-def test_an_artefact_changes_the_structure_and_keeps_it_changed(kind: str) -> None:
-    frames = list(SIMULATORS["pendulum"].frames(Take(None, kind, generator("test", kind)), SIZE))
-    intact = list(SIMULATORS["pendulum"].frames(Take(None, "rod_bends", generator("test", kind)), SIZE))
-    motion = motion_to(None, generator("test", kind))
-    view = View(SIZE)
-    joint, tip = weights(motion[-1])
-    apart = np.array(view.at(tip)) - view.at(joint)
-    brass = brass_in(frames[-1])
-    on_rod = [
-        brass[round(y), round(x)] for x, y in (np.array(view.at(joint)) + s * apart for s in np.linspace(0.25, 0.75, 9))
-    ]
-    disc_area = np.pi * view.length(DISK_RADIUS) ** 2
-    if kind == "rod_bends":
-        assert not all(on_rod)
-    elif kind == "rod_breaks":
-        assert not on_rod[-1]
+@pytest.mark.parametrize("seed", range(3))
+def test_an_artefact_changes_the_structure_and_keeps_it_changed(kind: str, seed: int) -> None:
+    # The same release with the outcome to which it leads anyway: the same motion, of an intact pendulum.
+    motion = motion_to(None, generator("test", kind, seed))
+    natural = Take(outcome_of(motion[-1]), None, generator("test", kind, seed))
+    frames = list(SIMULATORS["pendulum"].frames(Take(None, kind, generator("test", kind, seed)), SIZE))
+    intact = list(SIMULATORS["pendulum"].frames(natural, SIZE))
+    changed = [i for i, (frame, whole) in enumerate(zip(frames, intact, strict=True)) if (frame != whole).any()]
+    assert 0.7 * SIMULATOR_FPS < changed[0] < 2.3 * SIMULATOR_FPS, "nothing shows at first"
+    assert changed == list(range(changed[0], len(frames)))
+    grown = changed[0] + SIMULATOR_FPS
+    assert brass_beside(intact[-1], intact[-1]) == 0
+    if kind == "rod_breaks":
+        # The outer weight and half of its rod have left the picture.
         assert len(discs(frames[-1])) == 2
+        assert brass_beside(intact[-1], frames[-1]) > 0.9
     else:
-        assert brass.sum() > 3.2 * disc_area
-    assert np.array_equal(frames[3], intact[3]), "nothing shows at first"
+        least = {"rod_bends": 0.2, "extra_arm": 0.5, "extra_ball": 0.2}[kind]
+        assert all(brass_beside(frames[i], intact[i]) > least for i in range(grown, len(frames)))
+        assert len(discs(frames[-1])) == (3 if kind == "rod_bends" else 4)

@@ -3,7 +3,7 @@
 import functools
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -174,6 +174,11 @@ class Still:
         enough = counts >= _BLOCK * _BLOCK // 4
         per_block = np.where(enough, 1 / np.maximum(3 * counts, 1), 0).astype(np.float32)
         return cls(picture[::_STRIDE, ::_STRIDE].astype(np.int16), weight, per_block)
+
+    def apart_from(self, frame: Frame, moves: Callable[[Frame], Mask]) -> "Still":
+        """Without the pixels of a frame that `moves` picks by their colour, and those next to them."""
+        covered = ndimage.binary_dilation(moves(frame[::_STRIDE, ::_STRIDE]), iterations=4)
+        return replace(self, weight=self.weight * ~covered)
 
     def difference(self, frame: Frame) -> float:
         """Mean absolute difference of a frame to the picture, RGB levels, in the block where it is largest."""

@@ -1,7 +1,7 @@
 """Reads the pendulum: fits a rigid one to every frame, and sees on which side its lowest weight is in the last one.
 
 A frame shows no rigid pendulum when a rod or a weight of the best fit is not all there, or when there is brass outside
-of it. One such frame decides, and the frames after it are not looked at.
+of it. The first such frame decides; the frames after it are compared with what stands still, like all others.
 """
 
 import functools
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from judges.pixels.common import Mask, Reading, SceneReader, box_of, coordinates, size_of
-from simulator import Size
+from judges.pixels.common import Mask, Reading, SceneReader, Still, box_of, check_still, coordinates, size_of
+from simulator import Size, first_frame
 from simulator.drawing import Point
 from simulator.pendulum import DISK_RADIUS, PIVOT, PIVOT_RADIUS, ROD_LENGTHS, ROD_RADIUS, weights
 from video_io import Frame
@@ -23,8 +23,8 @@ Indices = NDArray[np.intp]
 
 # How far a whole pendulum reaches from its pivot, in frame heights.
 _REACH = sum(ROD_LENGTHS) + DISK_RADIUS
-# An end that breaks off flies anywhere, but the break is seen before it is so far away.
-_OUT_OF_REACH = 0.7
+# No whole pendulum, and no end that broke off before the break is seen, is so far from the pivot.
+_BEYOND = 0.7
 # Red less blue: 148 in a rod and 89 or more in a disk; at most 58 in the post, and more in the table below this height.
 _BRASS = 75
 _TABLE_Y = 0.94
@@ -96,7 +96,7 @@ class _Grid:
     def fit(self, frame: Frame) -> _Fit:
         part, brass = frame[self._rows, self._columns], np.zeros(self._shape, np.bool_)
         inner = brass[_PAD:-_PAD, _PAD:-_PAD]
-        inner[...] = np.subtract(part[..., 0], part[..., 2], dtype=np.int16) > _BRASS
+        inner[...] = _is_brass(part)
         masks = _thickened(brass), brass
         first, missing = self._direction(masks, PIVOT, 0)
         joint, _ = weights(np.array((first, 0.0)))
@@ -170,16 +170,34 @@ def _refined(frame: Frame, angles: Array) -> Array:
 
 
 def _still(size: Size) -> Mask:
-    """What is far from the pivot."""
+    """Nothing: an end that breaks off flies anywhere. `_read` compares each frame."""
+    return np.zeros(size[::-1], np.bool_)
+
+
+@functools.cache
+def _far(size: Size, floor: float) -> Still:
+    """What is far from the pivot, and above a floor."""
     x, y = coordinates(size)
-    return np.asarray(np.hypot(x - PIVOT[0], y - PIVOT[1]) > _OUT_OF_REACH)
+    return Still.of(first_frame("pendulum", size), (np.hypot(x - PIVOT[0], y - PIVOT[1]) > _BEYOND) & (y < floor))
+
+
+def _is_brass(pixels: Frame) -> Mask:
+    return np.asarray(np.subtract(pixels[..., 0], pixels[..., 2], dtype=np.int16) > _BRASS)
 
 
 def _read(frames: Iterator[Frame]) -> Reading:
+    fault = ""
     for index, frame in enumerate(frames):
+        if fault:
+            # An end may have broken off: all but brass is compared, above the table, which looks like it.
+            check_still(frame, _far(size_of(frame), _TABLE_Y).apart_from(frame, _is_brass))
+            continue
+        check_still(frame, _far(size_of(frame), 1.0))
         fit = _grid(size_of(frame)).fit(frame)
         if fit.fault:
-            return Reading(None, f"frame {index}: {fit.fault}")
+            fault = f"frame {index}: {fit.fault}"
+    if fault:
+        return Reading(None, fault)
     x, y = max(weights(_refined(frame, fit.angles)), key=lambda point: point[1])
     return Reading(1 if x < PIVOT[0] else 2, f"the lowest weight ends at x {x:+.4f}, y {y:.4f}")
 
