@@ -73,6 +73,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     by_cell = {
         scene: {m: corrected_estimate(cells[m][scene].score, [cells[m][scene]]) for m in keys} for scene in SCENES
     }
+    by_scene = {
+        (a, b): {scene: corrected_difference(row[a], row[b]) for scene, row in by_cell.items()} for a, b in pairs
+    }
     outputs.results(
         {
             "models": {
@@ -84,7 +87,11 @@ def main(argv: Sequence[str] | None = None) -> int:
                 }
                 for m in keys
             },
-            "pairs": [{"a": a, "b": b} | {k: summary(e) for k, e in pair.items()} for (a, b), pair in pairs.items()],
+            "pairs": [
+                {"a": a, "b": b, "scenes": {scene: summary(e) for scene, e in by_scene[a, b].items()}}
+                | {k: summary(e) for k, e in pair.items()}
+                for (a, b), pair in pairs.items()
+            ],
             "cells": {scene: {m: summary(estimate) for m, estimate in row.items()} for scene, row in by_cell.items()},
             "not_told_apart": told,
             "level": INTERVAL_LEVEL,

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 import compute_mntv_ci as script
-from intervals import Estimate
+from intervals import Estimate, Outcomes, corrected_difference, corrected_estimate
 from models import PUBLISHED, resolve
+from records import read_study
+from scenes import SCENES
 from stats_utils import Interval
 from tables import Entry, Group
 
@@ -69,3 +71,23 @@ def test_a_single_row_is_that_of_the_whole_table(analysis: Path, capsys: pytest.
     alone = capsys.readouterr().out
     (row,) = (line for line in lines if line.startswith("| WAN-2.7 | 0."))
     assert row in alone and "Veo" not in alone and "Pairwise" not in alone
+
+
+def test_a_pair_is_compared_scene_by_scene_too(analysis: Path) -> None:
+    assert script.main(["--analysis", str(analysis)]) == 0
+    found: dict[str, Any] = json.loads((analysis / "results" / "mntv_ci.json").read_text())
+    outcomes = read_study(analysis, "main")
+    for pair in found["pairs"]:
+        assert set(pair["scenes"]) == set(SCENES)
+        for scene, row in pair["scenes"].items():
+            cells = [
+                Outcomes(outcomes[scene, m].counts, outcomes[scene, m].n, SCENES[scene].reference)
+                for m in (pair["a"], pair["b"])
+            ]
+            expected = corrected_difference(*(corrected_estimate(cell.score, [cell]) for cell in cells))
+            assert row["value"] == pytest.approx(expected.value, abs=1e-9)
+            assert (row["low"] is None, row["reason"]) == (expected.interval is None, expected.reason)
+            if expected.interval:
+                assert (row["low"], row["high"]) == pytest.approx((expected.interval.low, expected.interval.high))
+        mean = sum(row["value"] for row in pair["scenes"].values()) / len(SCENES)
+        assert mean == pytest.approx(pair["corrected"]["value"], abs=1e-9)
