@@ -4,8 +4,11 @@ import os
 
 from errors import UserError
 
+REPLICATE_KEY = "REPLICATE_API_TOKEN"
+GEMINI_KEY = "GEMINI_API_KEY"
+OPENAI_KEY = "OPENAI_API_KEY"
 # Every variable that a service's client takes a key from; Gemini's would also take the last one.
-VARIABLES = ("REPLICATE_API_TOKEN", "GEMINI_API_KEY", "OPENAI_API_KEY", "GOOGLE_API_KEY")
+VARIABLES = (REPLICATE_KEY, GEMINI_KEY, OPENAI_KEY, "GOOGLE_API_KEY")
 # Shorter ones are stand-ins for local servers, such as "none" or "5": words that replies may hold by themselves.
 _SECRET_CHARACTERS = 8
 
@@ -25,3 +28,11 @@ def redacted(text: str) -> str:
         if len(key) >= _SECRET_CHARACTERS:
             text = text.replace(key, f"[{variable}]")
     return text
+
+
+def one_line(value: object, limit: int = 300) -> str:
+    """What a service said, for a log or a message: one line of at most `limit` characters, without keys and without
+    control characters, which a terminal would obey. Empty for None."""
+    text = "" if value is None else redacted(str(value))
+    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return line if len(line) <= limit else f"{line[: limit - 3]}..."

@@ -7,6 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol
 
+from credentials import one_line
 from protocol import Generation
 
 
@@ -87,6 +88,9 @@ class Prediction:
 
 class ProviderError(Exception):
     """Something between us and the provider. The message is one line without secrets."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(one_line(message))
 
 
 class RateLimitedError(ProviderError):

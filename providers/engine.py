@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from credentials import one_line
 from errors import UserError
 from progress import Progress
 from providers.base import (
@@ -187,6 +188,8 @@ class Engine:
             await asyncio.sleep(pauses.next())
 
     def _end(self, request: Request, attempt: Attempt, state: State, detail: str) -> None:
+        # A provider's words are cleaned where they come in; these may also be a decoder's, about a file from outside.
+        detail = one_line(detail)
         self._history.ended(request.key, attempt, state, detail)
         self._run.failed(request, state, detail)
 

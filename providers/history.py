@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from credentials import redacted
+from credentials import one_line
 from errors import UserError
 from ledger import AppendOnlyLog
 from providers.base import FREE_FAILURES, RolloutKey, State
@@ -103,7 +103,7 @@ class History:
         self._event(key, "absent", attempt.number)
 
     def ended(self, key: RolloutKey, attempt: Attempt, state: State, detail: str) -> None:
-        self._event(key, "ended", attempt.number, state=state.value, detail=redacted(detail))
+        self._event(key, "ended", attempt.number, state=state.value, detail=one_line(detail))
 
     def verified(self, key: RolloutKey, attempt: Attempt, facts: Mapping[str, Any]) -> None:
         """facts: sha256 and what decoding showed."""

@@ -21,7 +21,7 @@ import httpx
 
 import hints
 from addresses import check_base_url, is_loopback
-from credentials import credential, redacted
+from credentials import REPLICATE_KEY, credential, one_line
 from errors import UserError
 from protocol import Generation
 from providers.base import (
@@ -38,10 +38,9 @@ from providers.base import (
 )
 from providers.downloading import Downloader
 from providers.frames import FrameStore, Upload
-from providers.replicate_output import one_line, read_prediction
+from providers.replicate_output import read_prediction
 from providers.replicate_schema import check_inputs, input_schema
 
-TOKEN = "REPLICATE_API_TOKEN"
 BASE_URL = "REPLICATE_BASE_URL"
 POLL_INTERVAL = "REPLICATE_POLL_INTERVAL"
 _DEFAULT_BASE_URL = "https://api.replicate.com"
@@ -81,9 +80,11 @@ class ReplicateProvider:
     name = "replicate"
 
     def __init__(self) -> None:
-        token = credential(TOKEN)
+        token = credential(REPLICATE_KEY)
         if not token:
-            raise UserError(f"{TOKEN}: not set to a token; expected one from https://replicate.com/account/api-tokens")
+            raise UserError(
+                f"{REPLICATE_KEY}: not set to a token; expected one from https://replicate.com/account/api-tokens"
+            )
         self._base_url = check_base_url(BASE_URL, os.environ.get(BASE_URL) or _DEFAULT_BASE_URL)
         self.poll_interval = _poll_interval()
         on_this_machine = is_loopback(self._base_url.host)
@@ -114,7 +115,7 @@ class ReplicateProvider:
             # The token first: with a bad one, models and versions are said not to exist.
             await self._get("/v1/account", self._client.accounts.async_current())
         except (UnreachableError, UnusableError) as error:
-            raise UserError(f"{self._base_url}: {error}; expected Replicate to accept {TOKEN}") from error
+            raise UserError(f"{self._base_url}: {error}; expected Replicate to accept {REPLICATE_KEY}") from error
         remarks = []
         schemas: dict[str, Mapping[str, Any]] = {}
         for generation in generations:
@@ -193,7 +194,7 @@ class ReplicateProvider:
                 self._clock_offset = parsedate_to_datetime(date) - datetime.now(UTC)
         if response.status_code >= 400:
             body = await response.aread()
-            detail = one_line(redacted(hints.detail(body)))
+            detail = one_line(hints.detail(body))
             raise _HttpError(response.status_code, detail, hints.seconds(response.headers, body))
 
     async def _call(self, call: Awaitable[_Result]) -> _Result:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from credentials import one_line, redacted
 from providers.base import Prediction, State
 
 # Documented at https://replicate.com/docs/topics/predictions/lifecycle. Whatever else turns up is `unknown`.
@@ -20,7 +21,7 @@ _MODERATION = re.compile(
     r"|violat\w+ (of )?(\w+ ){0,3}(polic(y|ies)|guidelines?|terms|rules))\b",
     re.IGNORECASE,
 )
-_DETAIL_CHARACTERS = 300
+_LOG_TAIL_CHARACTERS = 250
 # Some models name no type of their data URLs; decoding tells whether it is a video.
 _VIDEO_URLS = ("https://", "http://", "data:video/", "data:application/octet-stream")
 
@@ -31,13 +32,14 @@ def read_prediction(data: Mapping[str, Any]) -> Prediction:
     if status in RUNNING:
         # Output of a prediction that runs is not its result, and none is not its failure.
         return Prediction(prediction_id, None)
-    error, logs = one_line(data.get("error")), one_line(data.get("logs"))
+    error = one_line(data.get("error"))
     if status in FAILED:
         told = _moderation_of(data.get("error")) or _moderation_of(data.get("logs"))
         if told:
             return Prediction(prediction_id, State.REFUSED, told)
-        detail = error or (f"{status}: {logs[-_DETAIL_CHARACTERS:]}" if logs else status)
-        return Prediction(prediction_id, State.FAILED, detail)
+        # What went wrong stands at the end of a log. Redacted before the cut, which may go through a key.
+        logs = one_line(redacted(str(data.get("logs") or ""))[-_LOG_TAIL_CHARACTERS:])
+        return Prediction(prediction_id, State.FAILED, error or (f"{status}: {logs}" if logs else status))
     if status != "succeeded":
         return Prediction(prediction_id, State.UNKNOWN, f"status {one_line(status)} {error}".strip())
     output = data.get("output")
@@ -67,12 +69,6 @@ def one_video(output: Any) -> str:
             f"output is {one_line(item if url is None else url)[:80] or 'empty'}; expected the URL of a video"
         )
     return url
-
-
-def one_line(value: Any) -> str:
-    """Text of a field for a person: one line, bounded; empty for None."""
-    text = "" if value is None else " ".join(str(value).split())
-    return text if len(text) <= _DETAIL_CHARACTERS else f"{text[: _DETAIL_CHARACTERS - 3]}..."
 
 
 def _moderation_of(value: Any) -> str:

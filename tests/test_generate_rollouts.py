@@ -403,6 +403,24 @@ def test_the_token_is_nowhere_but_in_headers(tmp_path: Path) -> None:
         assert TOKEN not in ran.out + ran.err and TOKEN.encode() not in written
 
 
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"error": f"upstream said: Bearer {TOKEN} is bad \x1b[2J\x1b]0;x\x07"},
+        {"logs": "step\n" * 200 + f"Bearer {TOKEN} is bad \x1b[2J"},
+        {"error": f"flagged as sensitive: {TOKEN}\x1b[2J"},
+    ],
+)
+def test_what_a_prediction_says_is_printed_without_the_token_and_without_escapes(
+    tmp_path: Path, fields: dict[str, Any]
+) -> None:
+    with studio(tmp_path, ReplicateService(_always(Outcome("failed", **fields)))) as place:
+        ran = place.run("--count", "6", "--concurrency", "2")
+        said = ran.out + ran.err + place.rollout(0).attempts[-1].detail
+        assert "[REPLICATE_API_TOKEN]" in said and "stopped after 5 equal failures" in said
+        assert TOKEN not in said and "\x1b" not in said and "\x07" not in said
+
+
 # --- before anything is paid
 
 
