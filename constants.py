@@ -159,6 +159,6 @@ SIMULATOR_VERSION = 1
 SIMULATOR_SEED = 0
 SIMULATOR_FPS = 24
 SIMULATOR_SIZE = (848, 480)
-# The truth of seed_<i>.mp4 stands beside it in seed_<i> with this ending.
+# The truth of seed_<i>.mp4 stands beside it with this ending in place of .mp4 (see paths.truth_path).
 TRUTH_SUFFIX = ".truth.json"
 CONDITIONING_SIZE = (1280, 720)

@@ -2,7 +2,8 @@
 
     python generate_rollouts.py --study main --scene all --model wan --dry-run     # what it would cost; no key needed
     python generate_rollouts.py --study main --scene all --model wan --count 32
-    python generate_rollouts.py --provider simulator --scene all --model sim_calibrated     # free, no key
+    python generate_rollouts.py --provider simulator --study controls --model sim_half     # free, no key
+    python generate_rollouts.py --provider simulator --study controls --scene cards --law mylaw=1/2,1/4,1/4,0
 
 Input: scenes.py, models.py, studies.py, conditioning_frames/, and REPLICATE_API_TOKEN in the environment.
 Output: rollouts/<study>/<scene>/<model>/seed_<i>.mp4, and rollouts/<study>/ledger.jsonl, which knows every paid call.
@@ -15,12 +16,14 @@ a video stay so until --retry asks for new attempts. Exit codes: 0 all videos ar
 """
 
 import argparse
+import re
 import shlex
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import cli
+from constants import SIMULATOR_SIZE
 from errors import UserError
 from models import MODELS, PUBLISHED, Model
 from paths import CONDITIONING_FRAMES
@@ -34,7 +37,7 @@ from providers.resume import fault, plan
 from providers.run_state import Settings
 from providers.running import run
 from providers.simulator import simulated_model, simulator_provider
-from simulator import LAWS
+from simulator import LAWS, Size, canonical_law
 from studies import Study
 from tables import markdown
 
@@ -64,8 +67,18 @@ def arguments() -> cli.Parser:
     options.add_argument(
         "--frames", type=Path, default=CONDITIONING_FRAMES, metavar="DIR", help="where the conditioning frames are"
     )
-    options.add_argument(
-        "--artefact-rate", type=_probability, default=0.0, metavar="P", help="simulator: share of unscorable rollouts"
+    simulator = options.add_argument_group("with --provider simulator")
+    simulator.add_argument(
+        "--law",
+        type=_law,
+        metavar="NAME=P1,P2,...",
+        help="a model of your own: the probabilities of a scene's outcomes",
+    )
+    simulator.add_argument(
+        "--size", type=_size, metavar="WxH", help="of the clips, in pixels (default {}x{})".format(*SIMULATOR_SIZE)
+    )
+    simulator.add_argument(
+        "--artefact-rate", type=_probability, metavar="P", help="share of unscorable rollouts (default 0)"
     )
     return options
 
@@ -75,6 +88,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     argv = sys.argv[1:] if argv is None else argv
     args = arguments().parse_args(argv)
     study, scenes = cli.study_and_scenes(args)
+    _check_provider(args, study)
     count = study.n if args.count is None else args.count
     if count > study.n:
         raise UserError(f"--count {count}: too many; expected at most {study.n}, the rollouts of a cell of {study.key}")
@@ -99,7 +113,7 @@ def _cells(args: argparse.Namespace, study: Study, scenes: Sequence[str], count:
     cells, elsewhere = [], False
     for key in _keys(args, study):
         unread = [s for s in scenes if args.unread is None or not (args.unread / study.bins_file(s, key)).exists()]
-        model = _model(args, key)
+        model = _model(args, key, scenes)
         if not unread:
             print(f"{key}: skipped, all of its outcomes are in {args.unread}")
         elif model is not None:
@@ -121,6 +135,8 @@ def _cells(args: argparse.Namespace, study: Study, scenes: Sequence[str], count:
 
 def _keys(args: argparse.Namespace, study: Study) -> list[str]:
     """The models asked for."""
+    if args.law:
+        return [args.law[0]]
     # A published study has no simulated models of its own: any law may take the place of its models.
     every = tuple(LAWS) if args.provider == "simulator" and study.published else study.models
     keys = dict.fromkeys(key for name in args.model for key in (every if name == cli.ALL else [name]))
@@ -131,10 +147,11 @@ def _keys(args: argparse.Namespace, study: Study) -> list[str]:
     return list(keys)
 
 
-def _model(args: argparse.Namespace, key: str) -> Model | None:
+def _model(args: argparse.Namespace, key: str, scenes: Sequence[str]) -> Model | None:
     """The model, if the provider makes it."""
     if args.provider == "simulator":
-        return simulated_model(key, args.artefact_rate)
+        laws = {canonical_law(args.law[1], scene) for scene in scenes} if args.law else {None}
+        return simulated_model(key, laws.pop(), args.size or SIMULATOR_SIZE, args.artefact_rate or 0.0)
     return MODELS[key] if key in MODELS and MODELS[key].replicate_id else None
 
 
@@ -148,10 +165,41 @@ def _incomplete(folder: Path, scenes: Sequence[str], model: str, count: int) -> 
     return ""
 
 
+def _check_provider(args: argparse.Namespace, study: Study) -> None:
+    """Raises UserError for options that contradict the provider, the study or each other."""
+    given = {"--artefact-rate": args.artefact_rate, "--law": args.law, "--size": args.size}
+    options = [option for option, value in given.items() if value is not None]
+    if args.provider != "simulator":
+        if options:
+            raise UserError(f"{options[0]}: is of the simulator; expected it with --provider simulator only")
+        if not study.published:
+            raise UserError(f"--study {study.key}: its models are simulated; expected --provider simulator")
+    elif args.law and args.model != [cli.ALL]:
+        raise UserError("--law: together with --model; expected one of them")
+    elif study.overrides and options and options != ["--size"]:
+        raise UserError(
+            f"{options[0]}: --study {study.key} says how its models are made; expected it with another study"
+        )
+
+
 def _existing_folder(text: str) -> Path:
     if not Path(text).is_dir():
         raise argparse.ArgumentTypeError(f"{text}: no such folder; expected one of outcome files")
     return Path(text)
+
+
+def _law(text: str) -> tuple[str, str]:
+    name, equals, law = text.partition("=")
+    if not equals:
+        raise argparse.ArgumentTypeError(f"{text!r}; expected a name, '=' and probabilities, as in mylaw=1/2,1/4,1/4,0")
+    return cli.check_key(name, "--law: name"), law
+
+
+def _size(text: str) -> Size:
+    found = re.fullmatch(r"(\d{1,5})x(\d{1,5})", text)
+    if not found:
+        raise argparse.ArgumentTypeError(f"{text!r}; expected width and height in pixels, as in 1280x720")
+    return int(found[1]), int(found[2])
 
 
 def _probability(text: str) -> float:

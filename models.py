@@ -15,7 +15,7 @@ class Model:
 
     replicate_id: owner/name at Replicate, or None for a model that is run elsewhere.
     local_id: owner/name of the weights of a model that is run on one's own machine.
-    frame_field: name of the input that takes the conditioning frame.
+    frame_field: name of the input that takes the conditioning frame; "" for a model that is given none.
     inputs: what we set, besides prompt, seed and frame.
     api_defaults: what the service documented as its defaults on 2026-07-10, for the parameters it exposes.
         Table 1 marks a value that equals its default and prints N/A for a parameter that is in neither mapping.

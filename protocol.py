@@ -1,7 +1,8 @@
 """The protocol digest: what a record was made with, as one SHA-256 that changes when any part of it does.
 
-A digest is taken over canonical JSON. The generation part is the prompt, the bytes of the conditioning frame, and the
-model with its inputs; the seed is no part of it, since the rollouts of a cell differ by nothing else.
+A digest is taken over canonical JSON. The generation part is the prompt, the bytes of the conditioning frame where the
+model is given one, and the model with its inputs; the seed is no part of it, since the rollouts of a cell differ by
+nothing else.
 """
 
 import hashlib
@@ -30,24 +31,35 @@ def digest(value: Any) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Generation:
-    """How the rollouts of one (study, scene, model) are made."""
+    """How the rollouts of one (study, scene, model) are made.
+
+    frame_path: None for a model that is given no frame.
+    """
 
     scene: str
     model: Model
     prompt: str
-    frame: Path
+    frame_path: Path | None
     inputs: Mapping[str, object]
+
+    @property
+    def frame(self) -> Path:
+        """The conditioning frame of a model that is given one. Raises ValueError for any other."""
+        if self.frame_path is None:
+            raise ValueError(f"{self.model.key} is given no conditioning frame")
+        return self.frame_path
 
     @cached_property
     def record(self) -> dict[str, Any]:
         """What is digested. Reads the conditioning frame."""
         try:
-            frame = self.frame.read_bytes()
+            frame = None if self.frame_path is None else self.frame_path.read_bytes()
         except OSError as error:
-            raise UserError(f"{self.frame}: cannot read: {error.strerror}; expected a conditioning frame") from error
+            expected = "expected a conditioning frame"
+            raise UserError(f"{self.frame_path}: cannot read: {error.strerror}; {expected}") from error
         return {
             "prompt": self.prompt,
-            "frame_sha256": hashlib.sha256(frame).hexdigest(),
+            "frame_sha256": None if frame is None else hashlib.sha256(frame).hexdigest(),
             "model": self.model.replicate_id or self.model.key,
             "frame_field": self.model.frame_field,
             "inputs": dict(self.inputs),
@@ -61,13 +73,13 @@ class Generation:
 def generation(study: Study, scene: str, model: Model, frames: Path = CONDITIONING_FRAMES) -> Generation:
     """The generation protocol of a cell, with what its study changes.
 
-    Raises UserError when the conditioning frame is missing or there are several.
+    Raises UserError when the conditioning frame of a model that is given one is missing or there are several.
     """
     return Generation(
         scene=scene,
         model=model,
         prompt=SCENES[scene].generation_prompt + study.prompt_suffix,
-        frame=conditioning_frame(SCENES[scene], frames),
+        frame_path=conditioning_frame(SCENES[scene], frames) if model.frame_field else None,
         inputs={**model.inputs, **study.overrides.get(model.key, {})},
     )
 

@@ -27,14 +27,16 @@ def bill(requests: Sequence[Request], steps: Mapping[RolloutKey, Step], max_pred
     clips = [clip_seconds(request) for request in to_create]
     prices = [_price(request) for request in to_create]
     rows.append(["total", *(_count(requests, steps, *kinds) for kinds in _KINDS), _sum(clips), _sum(prices)])
-    frames = {request.generation.frame for request in to_create}
+    frames = {request.generation.frame_path for request in to_create} - {None}
     notes = [
         f"{len(frames)} conditioning frames are uploaded, once a run each.",
         "A rollout that is refused or fails is attempted again; neither is charged for by most models.",
     ]
     if max_predictions is not None and max_predictions < len(to_create):
         notes.append(f"--max-predictions {max_predictions}: this run creates no more than that.")
-    if any(price is None for price in prices):
+    if None in clips:
+        notes.append(f"{_UNKNOWN}: the inputs of some model do not say how long its videos are.")
+    if any(request.generation.model.usd_per_second is None for request in to_create):
         notes.append(f"{_UNKNOWN}: no usd_per_second is given for some model in models.py.")
     return Table("What this run would create", _COLUMNS, rows, notes)
 
@@ -65,6 +67,8 @@ def _count(requests: Sequence[Request], steps: Mapping[RolloutKey, Step], *kinds
 
 def _price(request: Request) -> float | None:
     seconds, per_second = clip_seconds(request), request.generation.model.usd_per_second
+    if per_second == 0:
+        return 0.0
     return None if seconds is None or per_second is None else seconds * per_second
 
 

@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from enum import Enum, auto
 from pathlib import Path
 
-from constants import TRUTH_SUFFIX
 from errors import UserError
+from paths import truth_path
 from providers.base import ASK_AGAIN, FREE_FAILURES, Request, RolloutKey
 from providers.history import History
 from video_io import VideoError, inspect_clip, sha256_file
@@ -73,7 +73,7 @@ def recover(history: History, folder: Path, requests: Sequence[Request]) -> None
 def _left_behind(video: Path) -> Iterator[Path]:
     """The side files of one video that a crash left: no other file of the folder, whatever its name begins with."""
     side = side_path(video).name
-    truth = f"{video.stem}{TRUTH_SUFFIX}"
+    truth = truth_path(video).name
     ours = re.compile(rf"{re.escape(side)}|\.({re.escape(side)}|{re.escape(truth)})\.{_RANDOM}")
     for path in video.parent.glob(f".*{video.stem}.*"):
         if ours.fullmatch(path.name) and path.is_file() and not path.is_symlink():

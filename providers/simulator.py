@@ -3,33 +3,46 @@
 import multiprocessing
 import os
 import threading
+from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from constants import SIMULATOR_FPS, SIMULATOR_SIZE, SIMULATOR_VERSION, TRUTH_SUFFIX
+from constants import SIMULATOR_FPS, SIMULATOR_SIZE, SIMULATOR_VERSION
 from errors import UserError
 from files import write_json
-from models import Model, resolve
+from models import MODELS, Model, resolve
+from paths import truth_path
 from providers.base import Request
 from providers.local import LocalProvider
-from simulator import LAWS, simulate
+from simulator import LAWS, Size, check_size, simulate
 from video_io import write_video
 
 
-def simulated_model(key: str, artefact_rate: float) -> Model:
-    """A law as a model. Raises UserError when there is no such law."""
-    if key not in LAWS:
+def simulated_model(key: str, law: str | None = None, size: Size = SIMULATOR_SIZE, artefact_rate: float = 0.0) -> Model:
+    """A law as a model, under the law's own name or, with probabilities for `law`, under any other.
+
+    Raises UserError when there is no such law, when the name is that of another model, and for an unusable size.
+    """
+    if law is None and key not in LAWS:
         raise UserError(f"--model {key}: not a simulated model; expected one of {', '.join(LAWS)}")
+    if law is not None and key in {**LAWS, **MODELS}:
+        raise UserError(f"--law {key}: a model of this name exists; expected another name")
+    check_size(size)
     (model,) = resolve([key])
-    width, height = SIMULATOR_SIZE
-    inputs = {
+    width, height = size
+    inputs: dict[str, object] = {
         "simulator_version": SIMULATOR_VERSION,
         "artefact_rate": artefact_rate,
         "width": width,
         "height": height,
         "fps": SIMULATOR_FPS,
     }
-    return Model(key=key, name=model.name, colour=model.colour, marker=model.marker, inputs=inputs)
+    if law is not None:
+        inputs["law"] = law
+    # It draws its first frame itself, and costs nothing.
+    return replace(model, frame_field="", inputs=inputs, usd_per_second=0.0)
 
 
 def simulator_provider() -> LocalProvider:
@@ -40,18 +53,14 @@ def simulator_provider() -> LocalProvider:
     return LocalProvider("simulator", render, pool)
 
 
-def truth_path(video: Path) -> Path:
-    """Where the truth of a simulated video lies: a side file that no judge opens."""
-    return video.with_name(f"{video.name.partition('.')[0]}{TRUTH_SUFFIX}")
-
-
 def render(request: Request, path: Path) -> None:
     """Write a simulated video to `path`, and before that its truth beside the place where the video belongs."""
-    scene, law, seed = request.key
-    inputs = request.generation.inputs
-    truth, frames = simulate(scene, law, seed, artefact_rate=float(str(inputs["artefact_rate"])))
+    scene, key, seed = request.key
+    inputs: Mapping[str, Any] = request.generation.inputs
+    size = inputs["width"], inputs["height"]
+    truth, frames = simulate(scene, inputs.get("law", key), seed, size, inputs["artefact_rate"])
     write_json(truth_path(path.with_name(f"seed_{seed}.mp4")), truth.to_dict())
-    write_video(path, frames, SIMULATOR_FPS)
+    write_video(path, frames, inputs["fps"])
 
 
 def _end_with_parent() -> None:

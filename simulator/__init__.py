@@ -10,8 +10,8 @@ for all that these leave open). Coordinates, antialiased shapes and sprites are 
 """
 
 from simulator.base import SceneSimulator, Size, Take, Truth
-from simulator.laws import LAWS, law_probabilities
-from simulator.registry import SIMULATORS, first_frame, simulate
+from simulator.laws import LAWS, canonical_law, law_probabilities
+from simulator.registry import SIMULATORS, check_size, first_frame, simulate
 
 __all__ = [
     "LAWS",
@@ -20,6 +20,8 @@ __all__ = [
     "Size",
     "Take",
     "Truth",
+    "canonical_law",
+    "check_size",
     "first_frame",
     "law_probabilities",
     "simulate",

@@ -59,6 +59,15 @@ def law_probabilities(law: str, scene: str) -> Probabilities:
     return given
 
 
+def canonical_law(law: str, scene: str) -> str:
+    """The one way of writing a law, which its rollouts are seeded with: a name, or fractions in lowest terms.
+
+    Raises UserError as `law_probabilities` does.
+    """
+    probabilities = law_probabilities(law, scene)
+    return law if law in LAWS else ",".join(map(str, probabilities))
+
+
 def draw(probabilities: Sequence[Fraction], rng: np.random.Generator) -> int:
     """One outcome, 1-based; takes one draw from the generator whatever the probabilities are."""
     level = Fraction(int(rng.integers(_STEPS)), _STEPS)
