@@ -101,11 +101,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not requests:
         return 0
     folder = args.rollouts / study.key
-    if args.dry_run:
-        print(markdown(bill(requests, plan(History(folder), folder, requests), args.max_predictions)), end="")
-        return 0
     settings = Settings(args.concurrency, args.rate, args.max_predictions, args.retry)
-    return run(requests, folder, PROVIDERS[args.provider], settings, shlex.join(["python", Path(__file__).name, *argv]))
+    if args.dry_run:
+        print(markdown(bill(requests, plan(History(folder), folder, requests), settings)), end="")
+        return 0
+    # Whoever continues is not to pay again unasked.
+    command = shlex.join(["python", Path(__file__).name, *(word for word in argv if word != "--retry")])
+    return run(requests, folder, PROVIDERS[args.provider], settings, command)
 
 
 def _cells(args: argparse.Namespace, study: Study, scenes: Sequence[str], count: int) -> list[tuple[str, Model]]:

@@ -88,7 +88,7 @@ class AppendOnlyLog:
             os.ftruncate(descriptor, data.rfind(b"\n") + 1)
         if created:
             # Without this the whole file may be gone after a power cut, however well its content was synced.
-            _sync_folder(self.path.parent)
+            sync_folder(self.path.parent)
         return descriptor
 
     def _parse(self, number: int, line: bytes) -> dict[str, Any]:
@@ -150,7 +150,8 @@ def _write_all(descriptor: int, data: bytes) -> None:
         data = data[os.write(descriptor, data) :]
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Let the names in a folder outlast a power cut, as `os.fsync` does for the bytes of a file."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -42,11 +42,18 @@ class Model:
 
     @property
     def duration_s(self) -> float | None:
-        """Length of a clip in seconds: set directly, or by frames and frame rate; None when neither is known."""
-        if "num_frames" in self.inputs:
-            return float(self.inputs["num_frames"]) / float(self.inputs["fps"])
-        duration = self.inputs.get("duration")
-        return None if duration is None else float(duration)
+        """Length of a clip in seconds; None when the inputs do not say."""
+        return clip_seconds(self.inputs)
+
+
+def clip_seconds(inputs: Mapping[str, Any]) -> float | None:
+    """Length in seconds of a clip under these inputs: set directly, or by frames and frame rate; None for neither."""
+    match inputs:
+        case {"num_frames": int() as frames, "fps": int() | float() as fps} if fps > 0:
+            return frames / fps
+        case {"duration": int() | float() as duration}:
+            return float(duration)
+    return None
 
 
 _ALL = (

@@ -36,10 +36,11 @@ class State(StrEnum):
     """The provider gave a status that it had not documented."""
 
 
-# These cost nothing, so another attempt is made without asking. All others may have been paid for.
-FREE_FAILURES = frozenset({State.REFUSED, State.FAILED})
-# The provider may still come to an end with these: a later run asks again before anything else.
-ASK_AGAIN = frozenset({State.STUCK, State.UNKNOWN})
+# Another attempt is made without asking: both are in part random. (What they cost is the bill's to say.)
+ATTEMPTED_AGAIN = frozenset({State.REFUSED, State.FAILED})
+# The provider may have a video by now, or still: every later run looks before anything else. All of these may have been
+# paid for, so that none is made anew unasked.
+LOOKED_AT_AGAIN = frozenset({State.NO_VIDEO, State.DAMAGED, State.EXPIRED, State.STUCK, State.UNKNOWN})
 
 
 RolloutKey = tuple[str, str, int]
@@ -78,12 +79,14 @@ class Prediction:
     state: None while it runs, SUCCEEDED when there is something to download, else why there is nothing.
     detail: the provider's words, in one line.
     video: where the video is, for `Provider.download`; None unless the state is SUCCEEDED.
+    version: of the model that answers, as far as the provider says it; empty when it does not.
     """
 
     id: str
     state: State | None
     detail: str = ""
     video: str | None = None
+    version: str = ""
 
 
 class ProviderError(Exception):
@@ -110,6 +113,10 @@ class UnreachableError(ProviderError):
 
 class RejectedError(ProviderError):
     """Nothing was created, and the same request would be turned down again."""
+
+
+class ModelUnusableError(ProviderError):
+    """Nothing was created, and no request for this model would be: its licence is not accepted, or it is gone."""
 
 
 class UnusableError(ProviderError):
@@ -143,17 +150,18 @@ class Provider(Protocol):
         Raises UserError when the run cannot work.
         """
 
-    async def submit(self, request: Request) -> str:
-        """Create one prediction, never twice; returns its id.
+    async def submit(self, request: Request) -> Prediction:
+        """Create one prediction, never twice.
 
-        Raises RateLimitedError, UnreachableError, RejectedError, UnusableError or ResultUnknownError.
+        Raises RateLimitedError, UnreachableError, RejectedError, ModelUnusableError, UnusableError or
+        ResultUnknownError.
         """
 
     async def poll(self, prediction_id: str) -> Prediction:
         """Look at a prediction. Raises UnreachableError or UnusableError."""
 
-    async def find(self, lost: Sequence[Lost], known_ids: frozenset[str]) -> Mapping[RolloutKey, str]:
-        """Ids of those lost predictions that do exist, by the key of their request; `known_ids` belong to others.
+    async def find(self, lost: Sequence[Lost], known_ids: frozenset[str]) -> Mapping[RolloutKey, Prediction]:
+        """Those lost predictions that do exist, by the key of their request; `known_ids` belong to others.
 
         Raises UnreachableError or UnusableError.
         """
@@ -164,8 +172,11 @@ class Provider(Protocol):
         Raises UnreachableError, UnusableError or DownloadError.
         """
 
-    async def cancel(self, prediction_id: str) -> None:
-        """Stop a prediction that is given up. Raises UnreachableError or UnusableError."""
+    async def cancel(self, prediction_id: str) -> Prediction:
+        """Stop a prediction that is given up; how it stands then, for it may have ended in between.
+
+        Raises UnreachableError or UnusableError.
+        """
 
     async def close(self) -> None:
         """Close all connections."""

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from models import Model
+from models import clip_seconds
 from providers.base import Request, RolloutKey
-from providers.resume import Step
+from providers.resume import MAX_ATTEMPTS, Step
+from providers.run_state import Settings
 from tables import Column, Table, fixed
 
 _COLUMNS = (
@@ -18,20 +19,40 @@ _COLUMNS = (
 )
 _UNKNOWN = "?"
 
+_Kinds = tuple[tuple[Step, ...], ...]
+# The steps behind each of the columns of counts.
+_KINDS: _Kinds = (
+    (Step.NOTHING, Step.FOREIGN),
+    (Step.ASK, Step.LOOK_UP),
+    (Step.LOOK_AGAIN, Step.GIVEN_UP, Step.IN_THE_WAY),
+    (Step.CREATE,),
+)
+_KINDS_WITH_RETRY: _Kinds = (*_KINDS[:2], (Step.IN_THE_WAY,), (Step.CREATE, Step.GIVEN_UP, Step.LOOK_AGAIN))
 
-def bill(requests: Sequence[Request], steps: Mapping[RolloutKey, Step], max_predictions: int | None) -> Table:
+
+def bill(requests: Sequence[Request], steps: Mapping[RolloutKey, Step], settings: Settings) -> Table:
     """Predictions to create, seconds of video and money, a row a model, for rollouts with these next steps."""
+    kinds = _KINDS_WITH_RETRY if settings.retry else _KINDS
     models = {request.generation.model.key: request.generation.model for request in requests}
-    rows = [_row(model, [r for r in requests if r.generation.model is model], steps) for model in models.values()]
-    to_create = [request for request in requests if steps[request.key] is Step.CREATE]
-    clips = [clip_seconds(request) for request in to_create]
-    prices = [_price(request) for request in to_create]
-    rows.append(["total", *(_count(requests, steps, *kinds) for kinds in _KINDS), _sum(clips), _sum(prices)])
-    frames = {request.generation.frame_path for request in to_create} - {None}
-    notes = [
-        f"{len(frames)} conditioning frames are uploaded, once a run each.",
-        "A rollout that is refused or fails is attempted again; neither is charged for by most models.",
-    ]
+    rows = [[key, *_row([r for r in requests if r.generation.model is m], steps, kinds)] for key, m in models.items()]
+    rows.append(["total", *_row(requests, steps, kinds)])
+    to_create = [request for request in requests if steps[request.key] in kinds[-1]]
+    clips = [_clip_seconds(request) for request in to_create]
+    paid = [request for request in to_create if request.generation.model.replicate_id]
+    notes = []
+    if paid:
+        frames = {request.generation.frame_path for request in paid}
+        notes += [
+            f"{len(frames)} conditioning frames are uploaded, once a run each.",
+            f"What is refused or fails is attempted again, up to {MAX_ATTEMPTS} attempts in all. Not counted here: "
+            "many models charge nothing for those, others for the time that they took.",
+        ]
+    if looked_at := sum(steps[request.key] is Step.LOOK_AGAIN for request in to_create):
+        notes.append(
+            f"{looked_at} of these may have been paid for: each is looked at once more first, and created anew only "
+            "when there is still no video of it."
+        )
+    max_predictions = settings.max_predictions
     if max_predictions is not None and max_predictions < len(to_create):
         notes.append(f"--max-predictions {max_predictions}: this run creates no more than that.")
     if None in clips:
@@ -41,32 +62,19 @@ def bill(requests: Sequence[Request], steps: Mapping[RolloutKey, Step], max_pred
     return Table("What this run would create", _COLUMNS, rows, notes)
 
 
-def clip_seconds(request: Request) -> float | None:
-    """The length of the video that is asked for, from the inputs; None when they do not say."""
-    inputs = request.generation.inputs
-    match inputs:
-        case {"duration": int() | float() as duration}:
-            return float(duration)
-        case {"num_frames": int() as frames, "fps": int() | float() as fps}:
-            return frames / fps
-    return None
+def _row(requests: Sequence[Request], steps: Mapping[RolloutKey, Step], kinds: _Kinds) -> list[str]:
+    """Counts of these kinds, seconds of video, and money, of which the last kind is created."""
+    counts = [str(sum(steps[request.key] in kind for request in requests)) for kind in kinds]
+    to_create = [request for request in requests if steps[request.key] in kinds[-1]]
+    return [*counts, _sum([_clip_seconds(r) for r in to_create]), _sum([_price(r) for r in to_create])]
 
 
-_KINDS = ((Step.NOTHING, Step.FOREIGN), (Step.ASK, Step.LOOK_UP), (Step.GIVEN_UP, Step.IN_THE_WAY), (Step.CREATE,))
-
-
-def _row(model: Model, requests: Sequence[Request], steps: Mapping[RolloutKey, Step]) -> list[str]:
-    to_create = [request for request in requests if steps[request.key] is Step.CREATE]
-    counts = [_count(requests, steps, *kinds) for kinds in _KINDS]
-    return [model.key, *counts, _sum([clip_seconds(r) for r in to_create]), _sum([_price(r) for r in to_create])]
-
-
-def _count(requests: Sequence[Request], steps: Mapping[RolloutKey, Step], *kinds: Step) -> str:
-    return str(sum(steps[request.key] in kinds for request in requests))
+def _clip_seconds(request: Request) -> float | None:
+    return clip_seconds(request.generation.inputs)
 
 
 def _price(request: Request) -> float | None:
-    seconds, per_second = clip_seconds(request), request.generation.model.usd_per_second
+    seconds, per_second = _clip_seconds(request), request.generation.model.usd_per_second
     if per_second == 0:
         return 0.0
     return None if seconds is None or per_second is None else seconds * per_second

@@ -1,10 +1,13 @@
 """Creates predictions, each once: intent on disk, paid call, id on disk, and never a second call on a guess."""
 
 import asyncio
+import math
 from collections.abc import Sequence
 
 from providers.base import (
     Lost,
+    ModelUnusableError,
+    Prediction,
     Provider,
     RateLimitedError,
     RejectedError,
@@ -21,7 +24,7 @@ from providers.run_state import WAITING, Pauses, RunState, Settings, cell_name
 # Creates without an answer that came to nothing, before the rollout is given up: some minutes of a provider's trouble.
 _UNANSWERED_CREATES = 5
 # A provider that asks for a longer pause than this has run out of a quota: the run ends, to be continued later.
-_LONGEST_PAUSE_S = 900.0
+_QUOTA_PAUSE_S = 900.0
 
 
 class Creator:
@@ -33,13 +36,14 @@ class Creator:
         self._settings = settings
         self._run = run
         self._gate = Gate(settings.rate, run.progress.wait)
+        self._last_created = -math.inf
 
     async def create(self, request: Request) -> Attempt | None:
         """A prediction with an id; None when none may be made, or the request came to nothing.
 
         Raises UnusableError when no request can.
         """
-        pauses = self._pauses()
+        pauses, trouble = self._pauses(), ""
         for _ in range(_UNANSWERED_CREATES):
             self._run.show(request, WAITING)
             await self._gate.turn()
@@ -49,11 +53,11 @@ class Creator:
             attempt = self._history.intent(request.key, request.generation.digest, self._provider.name)
             self._run.report.created += 1
             try:
-                prediction_id = await self._submit(request)
+                prediction = await self._submit(request)
             except ResultUnknownError as error:
                 trouble = str(error)
                 self._run.progress.note(f"{cell_name(request)} seed {request.seed}: {error}; looking whether it exists")
-                await self._look_up_new(request)
+                await self._look_up_new(request, trouble)
                 if attempt.id is not None:
                     return attempt
                 self._run.report.created -= 1
@@ -63,16 +67,21 @@ class Creator:
                 self._history.ended(request.key, attempt, State.REJECTED, str(error))
                 self._run.failed(request, State.REJECTED, str(error))
                 return None
-            except UnusableError:
+            except ModelUnusableError as error:
                 self._run.report.created -= 1
-                self._history.absent(request.key, attempt)
+                self._history.absent(request.key, attempt, str(error))
+                self._run.stop_model(request, str(error))
+                return None
+            except UnusableError as error:
+                self._run.report.created -= 1
+                self._history.absent(request.key, attempt, str(error))
                 raise
             else:
-                if prediction_id is None:
+                if prediction is None:
                     self._run.report.created -= 1
-                    self._history.absent(request.key, attempt)
+                    self._history.absent(request.key, attempt, "not sent: nothing more was to be created")
                     return None
-                self._history.submitted(request.key, attempt, prediction_id)
+                self._history.submitted(request.key, attempt, prediction)
                 return attempt
         self._run.failed(request, State.FAILED, trouble)
         return None
@@ -84,7 +93,7 @@ class Creator:
         """
         if requests:
             await asyncio.sleep(self._provider.settle_s)
-            await self._look_up(requests, final=True)
+            await self._look_up(requests, absent="not among the provider's predictions")
 
     def _may_create(self, request: Request) -> bool:
         limit = self._settings.max_predictions
@@ -93,16 +102,24 @@ class Creator:
             return False
         return not self._run.is_stopped(request)
 
-    async def _submit(self, request: Request) -> str | None:
+    async def _submit(self, request: Request) -> Prediction | None:
         """The paid call, repeated only after an answer that nothing was created; None when it is not made after all."""
-        pauses = self._pauses()
+        pauses, clock = self._pauses(), asyncio.get_running_loop().time
         while True:
             try:
-                return await self._provider.submit(request)
+                prediction = await self._provider.submit(request)
+                self._last_created = clock()
+                return prediction
             except RateLimitedError as error:
-                pause = pauses.next() if error.seconds is None else error.seconds
-                if pause > _LONGEST_PAUSE_S:
+                # A hint of no time at all is no reason to ask without a pause.
+                pause = pauses.next() if error.seconds is None else max(error.seconds, pauses.shortest)
+                if pause > _QUOTA_PAUSE_S:
                     raise UnusableError(f"{error}; the limit lasts for {pause / 60:.0f} minutes") from error
+                # Where many wait for a slow rate, one of them may wait long: only a limit for all is one without end.
+                deadline_s = self._settings.deadline_s
+                if pauses.exhausted and clock() - self._last_created > deadline_s:
+                    message = f"{error}; nothing was let through for {deadline_s / 60:g} minutes"
+                    raise UnusableError(message) from error
                 self._gate.close(pause, "rate limit")
             except UnreachableError as error:
                 if pauses.exhausted:
@@ -112,14 +129,15 @@ class Creator:
             if self._run.is_stopped(request):
                 return None
 
-    async def _look_up_new(self, request: Request) -> None:
+    async def _look_up_new(self, request: Request, trouble: str) -> None:
         """Find out whether a create without an answer was one: at once, and again when it must be listed."""
-        await self._look_up([request], final=False)
+        await self._look_up([request])
         if self._attempt(request).id is None:
             await asyncio.sleep(self._provider.settle_s)
-            await self._look_up([request], final=True)
+            await self._look_up([request], absent=trouble)
 
-    async def _look_up(self, requests: Sequence[Request], *, final: bool) -> None:
+    async def _look_up(self, requests: Sequence[Request], *, absent: str | None = None) -> None:
+        """absent: what is recorded of those that are not listed by now; None: they may yet be."""
         wanted = [Lost(request, self._attempt(request).time) for request in requests]
         pauses = self._pauses()
         while True:
@@ -133,8 +151,8 @@ class Creator:
         for request in requests:
             if request.key in found:
                 self._history.submitted(request.key, self._attempt(request), found[request.key])
-            elif final:
-                self._history.absent(request.key, self._attempt(request))
+            elif absent is not None:
+                self._history.absent(request.key, self._attempt(request), absent)
 
     def _attempt(self, request: Request) -> Attempt:
         return self._history.rollout(request.key).attempts[-1]

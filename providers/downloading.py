@@ -1,5 +1,6 @@
 """Downloads from a provider's own hosts, to a side file, with a bound on the size."""
 
+import asyncio
 import base64
 import binascii
 from collections.abc import Sequence
@@ -12,6 +13,8 @@ from providers.base import DownloadError, State, UnreachableError
 
 # The longest clip of any listed model at its highest resolution is some 60 MB.
 MAX_VIDEO_BYTES = 256 * 2**20
+# Such a clip takes eight minutes at 1 Mbit/s. The client's own limits are between two bytes only.
+DOWNLOAD_TIMEOUT_S = 600.0
 _MAX_REDIRECTS = 3
 _CHUNK_BYTES = 2**16
 # What a store answers for an object that is no more there.
@@ -45,21 +48,26 @@ class Downloader:
             path.write_bytes(_decode_data_url(url))
             return
         try:
-            for _ in range(_MAX_REDIRECTS + 1):
-                target = self._checked(url)
-                headers = {"Authorization": self._authorization} if self._same_origin(target) else {}
-                async with self._client.stream("GET", target, headers=headers) as response:
-                    if response.is_redirect:
-                        url = str(target.join(response.headers.get("Location", "")))
-                        continue
-                    _check_status(response)
-                    await _save(response, path)
-                    return
+            async with asyncio.timeout(DOWNLOAD_TIMEOUT_S):
+                await self._follow(url, path)
+        except TimeoutError as error:
+            raise UnreachableError(f"download: not complete after {DOWNLOAD_TIMEOUT_S / 60:g} minutes") from error
         except httpx.InvalidURL as error:
             raise DownloadError(State.NO_VIDEO, f"output is not a URL ({error})") from error
         except httpx.HTTPError as error:
             # A body that is shorter than announced arrives here too.
             raise UnreachableError(f"download: {type(error).__name__}") from error
+
+    async def _follow(self, url: str, path: Path) -> None:
+        for _ in range(_MAX_REDIRECTS + 1):
+            target = self._checked(url)
+            headers = {"Authorization": self._authorization} if self._same_origin(target) else {}
+            async with self._client.stream("GET", target, headers=headers) as response:
+                if not response.is_redirect:
+                    _check_status(response)
+                    await _save(response, path)
+                    return
+                url = str(target.join(response.headers.get("Location", "")))
         raise DownloadError(State.NO_VIDEO, f"more than {_MAX_REDIRECTS} redirects")
 
     def _checked(self, url: str) -> httpx.URL:

@@ -13,9 +13,9 @@ from typing import Any
 
 from credentials import one_line
 from errors import UserError
+from ledger import sync_folder
 from progress import Progress
 from providers.base import (
-    ASK_AGAIN,
     DownloadError,
     Prediction,
     Provider,
@@ -28,13 +28,15 @@ from providers.base import (
 from providers.creation import Creator
 from providers.history import Attempt, History
 from providers.resume import Step, next_step, side_path, video_path
-from providers.run_state import DONE, DOWNLOADING, RUNNING, WAITING, Pauses, Report, RunState, Settings
+from providers.run_state import DOWNLOADING, RUNNING, WAITING, Pauses, Report, RunState, Settings
 from video_io import VideoError, inspect_clip, sha256_file
 
 # A link may fail, and a file may break, on the way: the video is fetched so often before it is given up.
 _DOWNLOAD_TRIES = 3
 # A prediction that was created a moment ago may not be known everywhere yet.
 _EXPIRED_LOOKS = 3
+# Cancelling takes a moment: so many poll intervals are waited for the end of a prediction that is being cancelled.
+_CANCEL_POLLS = 20
 _DOWNLOADS_AT_ONCE = 8
 # Clips decoded at once: bounds memory and leaves a processor for the rest of the machine's work.
 _DECODERS = 2
@@ -92,7 +94,9 @@ class Engine:
 
     async def _rollout(self, request: Request, step: Step) -> None:
         try:
-            while step in {Step.ASK, Step.CREATE}:
+            while step in {Step.ASK, Step.LOOK_AGAIN, Step.CREATE}:
+                # One of an earlier run is made anew when the user asks, and when a look shows that there is no video.
+                replace = self._settings.retry and step is Step.LOOK_AGAIN
                 async with self._slots:
                     if step is Step.CREATE:
                         attempt = await self._creator.create(request)
@@ -100,29 +104,35 @@ class Engine:
                         attempt = self._history.rollout(request.key).last
                     if attempt is None or attempt.id is None:
                         return
-                    prediction = await self._watch(request, attempt, attempt.id, fresh=step is Step.CREATE)
+                    self._run.show(request, RUNNING)
+                    patience_s = 0.0 if replace else self._settings.deadline_s
+                    prediction = await self._watch(attempt.id, patience_s, fresh=step is Step.CREATE)
+                    if replace and prediction.state in {None, State.UNKNOWN}:
+                        prediction = await self._call_off(attempt.id)
                 if prediction.state is State.SUCCEEDED:
                     async with self._downloads:
-                        await self._fetch(request, attempt, prediction)
+                        state = await self._fetch(request, attempt, prediction)
                 else:
-                    await self._record_failure(request, attempt, prediction)
-                if self._run.report.states[request.key] == DONE:
+                    state = self._ended_without_video(request, attempt, prediction)
+                if state is State.SUCCEEDED:
                     return
+                if replace and state is not State.STUCK:  # which is no answer, or one that it still runs
+                    self._history.retry(request.key)
                 step = next_step(self._history, self._folder, request)
-                if step is Step.ASK:
-                    return  # stuck or unknown: a later run asks again
+                if step in {Step.ASK, Step.LOOK_AGAIN}:
+                    return  # a later run looks again
         except UnusableError as error:
             self._run.halt(str(error))
 
-    async def _watch(self, request: Request, attempt: Attempt, prediction_id: str, *, fresh: bool) -> Prediction:
-        """Poll to a terminal status, or to the deadline."""
-        self._run.show(request, RUNNING)
+    async def _watch(self, prediction_id: str, patience_s: float, *, fresh: bool) -> Prediction:
+        """Poll until the prediction has ended, or has run for `patience_s` more: its state is then None.
+
+        A poll without an answer says nothing: the prediction is STUCK when none comes for the run's deadline.
+        """
         clock = asyncio.get_running_loop().time
-        started, trouble = clock(), ""
-        # One that had been given up, and is to be made anew, gets one last look.
-        deadline_s = 0.0 if self._settings.retry and attempt.state in ASK_AGAIN else self._settings.deadline_s
+        started = clock()
         pause = self._provider.poll_interval if fresh else 0.0
-        pauses, looks = Pauses(self._provider.poll_interval, deadline_s), 0
+        pauses, looks = Pauses(self._provider.poll_interval, patience_s), 0
         while True:
             await asyncio.sleep(pause)
             try:
@@ -130,29 +140,33 @@ class Engine:
                 if prediction.state is State.EXPIRED and (looks := looks + 1) < _EXPIRED_LOOKS:
                     pause = pauses.next()
                     continue
-                if prediction.state is not None:
+                elapsed = clock() - started
+                if prediction.state is not None or elapsed >= patience_s:
                     return prediction
-                trouble = ""
             except UnreachableError as error:
-                trouble = f"; last: {error}"
-            elapsed = clock() - started
-            if elapsed >= deadline_s:
-                return Prediction(prediction_id, State.STUCK, f"no end within {deadline_s / 60:g} minutes{trouble}")
+                elapsed = clock() - started
+                if elapsed >= self._settings.deadline_s:
+                    return Prediction(prediction_id, State.STUCK, f"{self._no_end()}; last: {error}")
             pause = min(max(self._provider.poll_interval, _POLL_GROWTH * elapsed), _POLL_LONGEST_S)
 
-    async def _record_failure(self, request: Request, attempt: Attempt, prediction: Prediction) -> None:
-        assert prediction.state is not None
-        make_anew = self._settings.retry and attempt.state in ASK_AGAIN and prediction.state in ASK_AGAIN
-        self._end(request, attempt, prediction.state, prediction.detail)
-        if make_anew:
-            try:
-                await self._provider.cancel(prediction.id)
-                self._history.retry(request.key)
-            except UnreachableError as error:
-                self._run.progress.note(f"cannot cancel {prediction.id}: {error}; it is not made anew")
+    async def _call_off(self, prediction_id: str) -> Prediction:
+        """Cancel a prediction that is to be made anew; what it comes to, which may after all be a video."""
+        try:
+            prediction = await self._provider.cancel(prediction_id)
+        except UnreachableError as error:
+            return Prediction(prediction_id, State.STUCK, f"cannot be cancelled: {error}; not made anew")
+        if prediction.state is None:
+            patience_s = _CANCEL_POLLS * self._provider.poll_interval
+            prediction = await self._watch(prediction_id, patience_s, fresh=True)
+        if prediction.state is None:
+            return Prediction(prediction_id, State.STUCK, "still runs, although it is cancelled; not made anew")
+        return prediction
 
-    async def _fetch(self, request: Request, attempt: Attempt, prediction: Prediction) -> None:
-        """Download, decode to the end, hash, record, and only then rename."""
+    def _no_end(self) -> str:
+        return f"no end within {self._settings.deadline_s / 60:g} minutes"
+
+    async def _fetch(self, request: Request, attempt: Attempt, prediction: Prediction) -> State:
+        """Download, decode to the end, hash, record, and only then rename; how it ended."""
         assert prediction.video is not None
         self._run.show(request, DOWNLOADING)
         path = video_path(self._folder, request)
@@ -166,7 +180,7 @@ class Engine:
                 self._history.verified(request.key, attempt, facts)
                 side_path(path).replace(path)
                 self._run.succeeded(request)
-                return
+                return State.SUCCEEDED
             except UnreachableError as error:
                 state, detail = State.STUCK, str(error)
                 final = pauses.exhausted
@@ -183,22 +197,29 @@ class Engine:
                 raise UserError(f"{path}: cannot write: {error.strerror}; expected a writable folder") from error
             if final:
                 side_path(path).unlink(missing_ok=True)
-                self._end(request, attempt, state, detail)
-                return
+                return self._end(request, attempt, state, detail)
             await asyncio.sleep(pauses.next())
 
-    def _end(self, request: Request, attempt: Attempt, state: State, detail: str) -> None:
+    def _ended_without_video(self, request: Request, attempt: Attempt, prediction: Prediction) -> State:
+        if prediction.state is None:
+            return self._end(request, attempt, State.STUCK, self._no_end())
+        return self._end(request, attempt, prediction.state, prediction.detail)
+
+    def _end(self, request: Request, attempt: Attempt, state: State, detail: str) -> State:
         # A provider's words are cleaned where they come in; these may also be a decoder's, about a file from outside.
         detail = one_line(detail)
         self._history.ended(request.key, attempt, state, detail)
         self._run.failed(request, state, detail)
+        return state
 
 
 def _verify(path: Path) -> dict[str, Any]:
-    """Decode a clip to its end; its facts for the ledger. Raises VideoError."""
+    """Decode a clip to its end and let it outlast a power cut; its facts for the ledger. Raises VideoError."""
     clip = inspect_clip(path)
     with path.open("rb") as file:
         os.fsync(file.fileno())
+    # Its name too. A rename that a power cut undoes is made again by the next run, from the side file.
+    sync_folder(path.parent)
     return {
         "sha256": sha256_file(path),
         "bytes": path.stat().st_size,

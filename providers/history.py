@@ -4,8 +4,8 @@ Lines, each with `time` (UTC) and, but for `protocol`, with `scene`, `model`, `s
 
     protocol   digest and its parts, once for each digest of a cell
     intent     attempt, digest, provider: written before each paid call
-    submitted  attempt, id: written after it
-    absent     attempt: the provider's list shows that the intent came to nothing
+    submitted  attempt, id, version: written after it; version of the model, where the provider says it
+    absent     attempt, detail: nothing was created, and why, as far as it is known
     ended      attempt, state, detail: the end, except for a video (see `providers.base.State`)
     verified   attempt, sha256, bytes, frames, width, height, fps: the video is decoded to its end and takes its place
     retry      the user asked for new attempts at a rollout that had ended without a video
@@ -20,7 +20,7 @@ from typing import Any
 from credentials import one_line
 from errors import UserError
 from ledger import AppendOnlyLog
-from providers.base import FREE_FAILURES, RolloutKey, State
+from providers.base import ATTEMPTED_AGAIN, Prediction, RolloutKey, State
 
 LEDGER_FILE = "ledger.jsonl"
 
@@ -29,7 +29,7 @@ LEDGER_FILE = "ledger.jsonl"
 class Attempt:
     """One paid call and what came of it.
 
-    state: None while it is open. sha256: of the verified video.
+    state: None while it is open. detail: of its end, or why nothing was created. sha256: of the verified video.
     """
 
     number: int
@@ -54,9 +54,9 @@ class Rollout:
         return self.attempts[-1] if self.attempts else None
 
     @property
-    def free_failures(self) -> int:
-        """Attempts that cost nothing since the user last asked for new ones."""
-        return sum(attempt.state in FREE_FAILURES for attempt in self.attempts[self.allowance_from :])
+    def failures(self) -> int:
+        """Attempts that were refused or failed since the user last asked for new ones."""
+        return sum(attempt.state in ATTEMPTED_AGAIN for attempt in self.attempts[self.allowance_from :])
 
     @property
     def created(self) -> int:
@@ -96,11 +96,12 @@ class History:
         self._event(key, "intent", len(self.rollout(key).attempts), digest=digest, provider=provider)
         return self.rollout(key).attempts[-1]
 
-    def submitted(self, key: RolloutKey, attempt: Attempt, prediction_id: str) -> None:
-        self._event(key, "submitted", attempt.number, id=prediction_id)
+    def submitted(self, key: RolloutKey, attempt: Attempt, prediction: Prediction) -> None:
+        version = {"version": prediction.version} if prediction.version else {}
+        self._event(key, "submitted", attempt.number, id=prediction.id, **version)
 
-    def absent(self, key: RolloutKey, attempt: Attempt) -> None:
-        self._event(key, "absent", attempt.number)
+    def absent(self, key: RolloutKey, attempt: Attempt, detail: str) -> None:
+        self._event(key, "absent", attempt.number, detail=one_line(detail))
 
     def ended(self, key: RolloutKey, attempt: Attempt, state: State, detail: str) -> None:
         self._event(key, "ended", attempt.number, state=state.value, detail=one_line(detail))
@@ -143,7 +144,7 @@ class History:
         if event == "submitted":
             attempt.id = str(record["id"])
         elif event == "absent":
-            attempt.absent = True
+            attempt.absent, attempt.detail = True, str(record.get("detail", ""))
         elif event == "ended":
             attempt.state, attempt.detail, attempt.sha256 = State(record["state"]), str(record["detail"]), None
         elif event == "verified":

@@ -1,17 +1,19 @@
 """Replicate through its own client: https://replicate.com/docs/reference/http.
 
 Settings are the client's: REPLICATE_API_TOKEN, REPLICATE_BASE_URL (default https://api.replicate.com) and
-REPLICATE_POLL_INTERVAL. Four properties of the client (1.0.7) shape this module. A create has no timeout, so every call
+REPLICATE_POLL_INTERVAL. Five properties of the client (1.0.7) shape this module. A create has no timeout, so every call
 here has one. An error keeps the body of the answer but not its headers, where a reset hint may stand, so a response
 hook reads both. A status that the client does not know is a ValidationError, so those answers are read again as plain
-JSON. GETs are repeated by its transport; a create never is, and it must not be.
+JSON. What it does not know of a model, `is_official`, it drops, so models are read as plain JSON too. GETs are repeated
+by its transport; a create never is, and it must not be.
 """
 
 import asyncio
 import math
 import os
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from pathlib import Path
@@ -26,6 +28,7 @@ from errors import UserError
 from protocol import Generation
 from providers.base import (
     Lost,
+    ModelUnusableError,
     Prediction,
     RateLimitedError,
     RejectedError,
@@ -59,8 +62,13 @@ _CLOCK_TOLERANCE = timedelta(minutes=2)
 
 # What the client raises for an answer that it cannot read: not JSON, not the fields it knows, not an object at all.
 _UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
-# Token refused, no credit, not allowed.
-_ACCOUNT = frozenset({401, 402, 403})
+# Token refused, no credit.
+_ACCOUNT = frozenset({401, 402})
+# Not allowed to use this model, for instance before its licence is accepted; not there, or not under this address.
+_MODEL = frozenset({403, 404})
+# Before anything is paid a person waits: with the pauses between them, half a minute of a service's trouble.
+_PREFLIGHT_TRIES = 5
+_FIRST_PREFLIGHT_PAUSE_POLLS = 4
 
 _Result = TypeVar("_Result")
 
@@ -72,6 +80,18 @@ class _HttpError(Exception):
         super().__init__(f"HTTP {status}: {detail}" if detail else f"HTTP {status}")
         self.status = status
         self.seconds = seconds
+
+
+@dataclass(frozen=True)
+class _Served:
+    """How a model is asked for. version: the latest one, empty when none is published.
+
+    by_version: Replicate keeps official models running and takes predictions for them by name; those of any other
+    model are created for one of its versions. None: the model does not say which it is.
+    """
+
+    version: str
+    by_version: bool | None
 
 
 class ReplicateProvider:
@@ -108,20 +128,23 @@ class ReplicateProvider:
         downloads = httpx.AsyncClient(timeout=_HTTP_TIMEOUT, transport=self._transport)
         self._downloader = Downloader(self._base_url, _OUTPUT_DOMAINS, authorization, downloads)
         self._frames = FrameStore(self._upload)
+        self._served: dict[str, _Served] = {}
         self._clock_offset = timedelta(0)
 
     async def prepare(self, generations: Sequence[Generation]) -> list[str]:
-        try:
-            # The token first: with a bad one, models and versions are said not to exist.
-            await self._get("/v1/account", self._client.accounts.async_current())
-        except (UnreachableError, UnusableError) as error:
-            raise UserError(f"{self._base_url}: {error}; expected Replicate to accept {REPLICATE_KEY}") from error
+        # The token first: with a bad one, models and versions are said not to exist.
+        await self._preflight(lambda: self._get("/v1/account", self._client.accounts.async_current()))
         remarks = []
         schemas: dict[str, Mapping[str, Any]] = {}
         for generation in generations:
             model = str(generation.model.replicate_id)
             if model not in schemas:
-                schemas[model] = await self._schema(generation)
+                about = await self._about(generation)
+                self._served[model] = _served(about)
+                if self._served[model] == _Served("", by_version=True):
+                    where = f"model {generation.model.key} ({model})"
+                    raise UserError(f"{where}: is not official and has no version to run; expected one of either kind")
+                schemas[model] = input_schema(about)
                 if not schemas[model]:
                     remarks.append(f"{model}: publishes no input schema; its input names are not checked")
             if schemas[model]:
@@ -129,14 +152,20 @@ class ReplicateProvider:
                 check_inputs(generation.model.key, model, names, schemas[model])
         return remarks
 
-    async def submit(self, request: Request) -> str:
-        model = request.generation.model
+    async def submit(self, request: Request) -> Prediction:
+        model = str(request.generation.model.replicate_id)
         frame_url = await self._frames.url(request.generation.frame)
-        inputs = {**request.inputs, model.frame_field: frame_url}
-        create = self._client.models.predictions.async_create(str(model.replicate_id), inputs)
+        inputs = {**request.inputs, request.generation.model.frame_field: frame_url}
+        served = self._served.get(model, _Served("", by_version=False))
         try:
-            return str((await asyncio.wait_for(create, _CALL_TIMEOUT_S)).id)
+            return await self._create(model, served, inputs)
         except _HttpError as error:
+            if error.status == 404 and served.by_version is None and served.version:
+                # Nothing was created: the model has no such address, so it is not an official one.
+                self._served[model] = replace(served, by_version=True)
+                return await self.submit(request)
+            if error.status in _MODEL:
+                raise ModelUnusableError(str(error)) from error
             if error.status == 429:
                 raise RateLimitedError(str(error), error.seconds) from error
             if error.status in _ACCOUNT:
@@ -149,6 +178,14 @@ class ReplicateProvider:
         except (httpx.HTTPError, TimeoutError, *_UNREADABLE) as error:
             raise ResultUnknownError(f"no usable answer to a create ({type(error).__name__})") from error
 
+    async def _create(self, model: str, served: _Served, inputs: dict[str, Any]) -> Prediction:
+        if served.by_version:
+            create = self._client.predictions.async_create(served.version, inputs)
+        else:
+            create = self._client.models.predictions.async_create(model, inputs)
+        made = read_prediction((await asyncio.wait_for(create, _CALL_TIMEOUT_S)).dict())
+        return made if made.version else replace(made, version=served.version)
+
     async def poll(self, prediction_id: str) -> Prediction:
         path = f"/v1/predictions/{prediction_id}"
         try:
@@ -156,12 +193,12 @@ class ReplicateProvider:
         except _HttpError as error:
             return Prediction(prediction_id, State.EXPIRED, f"the provider no longer knows it ({error})")
 
-    async def find(self, lost: Sequence[Lost], known_ids: frozenset[str]) -> dict[RolloutKey, str]:
+    async def find(self, lost: Sequence[Lost], known_ids: frozenset[str]) -> dict[RolloutKey, Prediction]:
         """See `Provider.find`. Matched on model, inputs (the frame's URL apart) and time.
 
         A prediction whose data the provider has already deleted cannot be matched; nor could its video be had.
         """
-        found: dict[RolloutKey, str] = {}
+        found: dict[RolloutKey, Prediction] = {}
         if not lost:
             return found
         horizon = min(one.time for one in lost) - _CLOCK_TOLERANCE
@@ -171,7 +208,7 @@ class ReplicateProvider:
         for one in sorted(lost, key=lambda one: one.time):
             for data in reversed(listed):
                 if data["id"] not in taken and self._is_of(data, one):
-                    found[one.request.key] = data["id"]
+                    found[one.request.key] = read_prediction(data)
                     taken.add(data["id"])
                     break
         return found
@@ -179,10 +216,13 @@ class ReplicateProvider:
     async def download(self, request: Request, video: str, path: Path) -> None:
         await self._downloader.fetch(video, path)
 
-    async def cancel(self, prediction_id: str) -> None:
-        # Unreadable: cancelled, with a status that the client does not know. 404: there is nothing to cancel.
-        with suppress(_HttpError, *_UNREADABLE):
-            await self._call(self._client.predictions.async_cancel(prediction_id))
+    async def cancel(self, prediction_id: str) -> Prediction:
+        try:
+            answer = await self._call(self._client.predictions.async_cancel(prediction_id))
+            return read_prediction(answer.dict())
+        except (_HttpError, *_UNREADABLE):
+            # Nothing to cancel, or a status that the client does not know.
+            return await self.poll(prediction_id)
 
     async def close(self) -> None:
         # The one transport below all three clients; the client of the service has no close of its own.
@@ -226,10 +266,27 @@ class ReplicateProvider:
             raise UnreachableError(f"the answer to GET {path.partition('?')[0]} is not an object")
         return data
 
-    async def _schema(self, generation: Generation) -> Mapping[str, Any]:
+    async def _preflight(self, get: Callable[[], Awaitable[dict[str, Any]]]) -> dict[str, Any]:
+        """A GET before anything is paid, made again when there is no answer. Raises UserError, or _HttpError 404."""
+        pause = _FIRST_PREFLIGHT_PAUSE_POLLS * self.poll_interval
+        for remaining in reversed(range(_PREFLIGHT_TRIES)):
+            try:
+                return await get()
+            except UnusableError as error:
+                raise UserError(f"{self._base_url}: {error}; expected Replicate to accept {REPLICATE_KEY}") from error
+            except UnreachableError as error:
+                if not remaining:
+                    raise UserError(
+                        f"{self._base_url}: {error}; expected an answer; nothing was paid, try again later"
+                    ) from error
+            await asyncio.sleep(pause)
+            pause *= 2
+        raise AssertionError("the last try returns or raises")
+
+    async def _about(self, generation: Generation) -> dict[str, Any]:
         model = str(generation.model.replicate_id)
         try:
-            return input_schema(await self._get(f"/v1/models/{model}", self._client.models.async_get(model)))
+            return await self._preflight(lambda: self._get_plain(f"/v1/models/{model}"))
         except _HttpError as error:
             where = f"model {generation.model.key}"
             raise UserError(
@@ -278,6 +335,13 @@ class ReplicateProvider:
             and all(name in inputs and inputs[name] == value for name, value in lost.request.inputs.items())
             and self._created(data) >= lost.time - _CLOCK_TOLERANCE
         )
+
+
+def _served(about: Mapping[str, Any]) -> _Served:
+    """From the answer to a request for a model."""
+    latest, official = about.get("latest_version"), about.get("is_official")
+    version = str(latest.get("id") or "") if isinstance(latest, Mapping) else ""
+    return _Served(version, None if official is None else not official)
 
 
 def _poll_interval() -> float:

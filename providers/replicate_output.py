@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from credentials import one_line, redacted
@@ -10,6 +11,8 @@ from providers.base import Prediction, State
 # Documented at https://replicate.com/docs/topics/predictions/lifecycle. Whatever else turns up is `unknown`.
 RUNNING = frozenset({"starting", "processing"})
 FAILED = frozenset({"failed", "canceled"})
+# What stands for the version of an official model.
+_HIDDEN = "hidden"
 
 # Phrases of moderation messages; E005 is Replicate's own code for input or output flagged as sensitive. Whole phrases:
 # programs are thread-safe, names case sensitive, memory accesses violations, and safety checkers loaded, without harm.
@@ -28,6 +31,12 @@ _VIDEO_URLS = ("https://", "http://", "data:video/", "data:application/octet-str
 
 def read_prediction(data: Mapping[str, Any]) -> Prediction:
     """The provider's answer about one prediction, as a `Prediction`. Total: any mapping with an id has a meaning."""
+    version = one_line(data.get("version"))
+    prediction = _read(data)
+    return prediction if version == _HIDDEN else replace(prediction, version=version)
+
+
+def _read(data: Mapping[str, Any]) -> Prediction:
     prediction_id, status = str(data["id"]), str(data.get("status"))
     if status in RUNNING:
         # Output of a prediction that runs is not its result, and none is not its failure.

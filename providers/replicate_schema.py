@@ -1,16 +1,23 @@
 """A model's live input schema against what we are about to send it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from credentials import one_line
 from errors import UserError
 
 
 def input_schema(model: Mapping[str, Any]) -> Mapping[str, Any]:
     """The OpenAPI component schemas in the answer to a request for a model; empty when it publishes none."""
-    version = model.get("latest_version") or {}
-    schemas = (version.get("openapi_schema") or {}).get("components", {}).get("schemas", {})
-    return schemas if schemas.get("Input", {}).get("properties") else {}
+    schemas: Any = model
+    for name in ("latest_version", "openapi_schema", "components", "schemas"):
+        schemas = schemas.get(name) if isinstance(schemas, Mapping) else None
+    match schemas:
+        case {"Input": {"properties": {**properties}}} if properties and all(
+            isinstance(part, Mapping) for part in (*schemas.values(), *properties.values())
+        ):
+            return dict(schemas)
+    return {}
 
 
 def check_inputs(key: str, replicate_id: str, inputs: Mapping[str, object], schemas: Mapping[str, Any]) -> None:
@@ -19,15 +26,18 @@ def check_inputs(key: str, replicate_id: str, inputs: Mapping[str, object], sche
     where = f"model {key} ({replicate_id})"
     for name in inputs:
         if name not in properties:
-            raise UserError(f"{where}: takes no input {name}; expected one of {', '.join(sorted(properties))}")
+            raise UserError(f"{where}: takes no input {name}; expected one of {_listed(sorted(properties))}")
     missing = [name for name in schemas["Input"].get("required", []) if name not in inputs]
     if missing:
-        raise UserError(f"{where}: needs the input {', '.join(missing)}; expected it in the model's entry in models.py")
+        raise UserError(f"{where}: needs the input {_listed(missing)}; expected it in the model's entry in models.py")
     for name, value in inputs.items():
         choices = _choices(properties[name], schemas)
         if choices and value not in choices:
-            listed = ", ".join(map(str, choices))
-            raise UserError(f"{where}: {name} is {value!r}; expected one of {listed}")
+            raise UserError(f"{where}: {name} is {value!r}; expected one of {_listed(choices)}")
+
+
+def _listed(values: Sequence[Any]) -> str:
+    return one_line(", ".join(map(str, values)), limit=1000)
 
 
 def _choices(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> list[Any]:

@@ -8,13 +8,14 @@ from enum import Enum, auto
 from pathlib import Path
 
 from errors import UserError
+from ledger import sync_folder
 from paths import truth_path
-from providers.base import ASK_AGAIN, FREE_FAILURES, Request, RolloutKey
+from providers.base import ATTEMPTED_AGAIN, LOOKED_AT_AGAIN, Request, RolloutKey
 from providers.history import History
 from video_io import VideoError, inspect_clip, sha256_file
 
 # Moderation and failures are in part random: that many attempts are made before the user is asked.
-MAX_FREE_ATTEMPTS = 3
+MAX_ATTEMPTS = 3
 # Hashing waits for the disk and does without the interpreter's lock.
 _HASHERS = 4
 # What `tempfile` adds to the name of a file that is being encoded or written.
@@ -34,6 +35,9 @@ class Step(Enum):
     """There is an intent without an id: the provider's list knows whether it was created."""
     ASK = auto()
     """There is an id whose end is not known, or whose video is no more there."""
+    LOOK_AGAIN = auto()
+    """It ended without a video, but the provider may have one by now, or still: it is asked, and nothing is made anew
+    unless the user asks for that."""
     CREATE = auto()
     """No prediction is under way."""
     GIVEN_UP = auto()
@@ -85,6 +89,8 @@ def check_writable(folder: Path, requests: Sequence[Request]) -> None:
     for cell in dict.fromkeys(video_path(folder, request).parent for request in requests):
         try:
             cell.mkdir(parents=True, exist_ok=True)
+            for above in (cell.parent, cell.parent.parent):
+                sync_folder(above)
             with tempfile.TemporaryFile(dir=cell):
                 pass
         except OSError as error:
@@ -133,9 +139,11 @@ def next_step(history: History, folder: Path, request: Request) -> Step:
         return Step.LOOK_UP
     if last.number < history.rollout(request.key).allowance_from:
         return Step.CREATE
-    if last.state is None or last.sha256 or last.state in ASK_AGAIN:
+    if last.state is None or last.sha256:
         return Step.ASK
-    if last.state in FREE_FAILURES and history.rollout(request.key).free_failures < MAX_FREE_ATTEMPTS:
+    if last.state in LOOKED_AT_AGAIN:
+        return Step.LOOK_AGAIN
+    if last.state in ATTEMPTED_AGAIN and history.rollout(request.key).failures < MAX_ATTEMPTS:
         return Step.CREATE
     return Step.GIVEN_UP
 

@@ -44,7 +44,7 @@ class Report:
 class RunState:
     """The report in the making, shown as it changes.
 
-    halted: nothing more is created, in any cell.
+    halted: nothing more is created, in any cell. A model, or a cell, may be stopped by itself.
     """
 
     def __init__(self, progress: Progress) -> None:
@@ -52,6 +52,7 @@ class RunState:
         self.report = Report()
         self.halted = False
         self._stopped: set[tuple[str, str]] = set()
+        self._stopped_models: set[str] = set()
         self._last_failure: dict[tuple[str, str], tuple[str, int]] = {}
 
     def show(self, request: Request, state: str) -> None:
@@ -60,7 +61,8 @@ class RunState:
 
     def is_stopped(self, request: Request) -> bool:
         """Whether nothing more is created in the request's cell."""
-        return self.halted or request.key[:2] in self._stopped
+        scene, model, _ = request.key
+        return self.halted or model in self._stopped_models or (scene, model) in self._stopped
 
     def succeeded(self, request: Request) -> None:
         self._last_failure.pop(request.key[:2], None)
@@ -79,6 +81,11 @@ class RunState:
             self._stopped.add(cell)
             self.remark(f"{cell_name(request)}: stopped after {count} equal failures: {state}: {detail}")
 
+    def stop_model(self, request: Request, reason: str) -> None:
+        model = request.generation.model.key
+        self._stopped_models.add(model)
+        self.remark(f"{model}: no more predictions are created: {reason}")
+
     def halt(self, reason: str) -> None:
         if not self.halted:
             self.halted = True
@@ -94,7 +101,7 @@ class Pauses:
     """Growing pauses between the repeats of one call, and when to stop repeating it."""
 
     def __init__(self, poll_interval: float, deadline_s: float) -> None:
-        self._pause = _FIRST_PAUSE_POLLS * poll_interval
+        self.shortest = self._pause = _FIRST_PAUSE_POLLS * poll_interval
         self._until = asyncio.get_running_loop().time() + deadline_s
 
     @property

@@ -7,13 +7,14 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from errors import UserError
 from ledger import FolderLock
 from progress import Progress, ranges
-from providers.base import ASK_AGAIN, Provider, Request, RolloutKey, State
+from providers.base import ATTEMPTED_AGAIN, Provider, ProviderError, Request, RolloutKey, State
 from providers.engine import Engine
 from providers.history import History, identical_videos
-from providers.resume import Step, check_writable, fault, plan, recover, video_path
-from providers.run_state import DISPLAY, DONE, DOWNLOADING, RUNNING, WAITING, Report, Settings, cell_name
+from providers.resume import Step, check_writable, fault, next_step, plan, recover, video_path
+from providers.run_state import DISPLAY, DONE, WAITING, Report, Settings, cell_name
 
 _Key = TypeVar("_Key", bound=Hashable)
 
@@ -24,7 +25,7 @@ def run(
     """Make what is missing of these rollouts, and say how it went; the exit code, as the scripts document it.
 
     open_provider: called when something is to be asked of it, so that a complete set needs neither key nor network.
-    command: what a person enters to do the same again.
+    command: what a person enters to do the same again, without the option that asks for new attempts.
     """
     with FolderLock(folder):
         history = History(folder)
@@ -33,9 +34,11 @@ def run(
         except KeyboardInterrupt:
             print(f"interrupted; nothing is lost. Continue with:\n{command}", file=sys.stderr)
             return 130
+        except ProviderError as error:
+            raise UserError(f"{error}; expected a service that answers; run the same command again") from error
         finally:
             history.close()
-    print("\n".join(_conclusion(report, history, command, settings.retry)))
+        print("\n".join([*_conclusion(report, history), *_how_to_go_on(requests, report, history, folder, command)]))
     return int(any(state != DONE for state in report.states.values()))
 
 
@@ -61,7 +64,9 @@ async def _generate(
     check_writable(folder, under_way)
     provider = open_provider()
     try:
-        report.remarks += await provider.prepare(list(dict.fromkeys(request.generation for request in under_way)))
+        for remark in await provider.prepare(list(dict.fromkeys(request.generation for request in under_way))):
+            # At once, not at the end: a person may not want to pay then.
+            print(remark, flush=True)
         cells = {name: [r.seed for r in group] for name, group in _grouped(requests, cell_name).items()}
         with Progress(folder.name, cells, DISPLAY, calm=(DONE,)) as progress:
             for request in requests:
@@ -82,8 +87,8 @@ def _at_rest(history: History, key: RolloutKey, step: Step, retry: bool) -> str 
     return last.state.value if step is Step.GIVEN_UP and not retry and last is not None and last.state else None
 
 
-def _conclusion(report: Report, history: History, command: str, retry: bool) -> list[str]:
-    """What there is, what is missing and why, and how to go on; one line each."""
+def _conclusion(report: Report, history: History) -> list[str]:
+    """What there is, what is missing, and why; one line each."""
     counts = Counter(report.states.values())
     listed = ", ".join(f"{counts[state]} {state}" for state in DISPLAY if counts[state])
     lines = [f"{len(report.states)} rollouts: {listed}; {report.created} created by this run"]
@@ -103,9 +108,34 @@ def _conclusion(report: Report, history: History, command: str, retry: bool) -> 
 
     for (scene, model, state, why), keys in _grouped(missing, kind).items():
         lines.append(f"missing: {scene} / {model} seed {ranges([key[2] for key in keys])}: {state}{why}")
-    if missing:
-        resumable = {WAITING, RUNNING, DOWNLOADING, *ASK_AGAIN} & set(missing.values())
-        lines += ["continue with:", command if resumable or retry else f"{command} --retry"]
+    return lines
+
+
+def _how_to_go_on(
+    requests: Sequence[Request], report: Report, history: History, folder: Path, command: str
+) -> list[str]:
+    """The commands that continue, and what the one that pays again would pay for; nothing when all videos are there."""
+    missing = [request for request in requests if report.states[request.key] != DONE]
+    steps = {request: next_step(history, folder, request) for request in missing}
+    lines = ["continue with:", command] if set(steps.values()) - {Step.GIVEN_UP} else []
+    anew = [request for request, step in steps.items() if step in {Step.GIVEN_UP, Step.LOOK_AGAIN}]
+    if Step.GIVEN_UP in steps.values():
+        lines += [
+            "A cell is scored with all of its seeds only. Where one stays without a video, put one there that the same",
+            "model made elsewhere of the same prompt, frame and seed; or name the cell, with the reason, in",
+            "analysis/absent_cells.json: all of its rollouts then count as unscorable.",
+        ]
+    if anew:
+        lasts = [history.rollout(request.key).last for request in anew if request.generation.model.replicate_id]
+        unpaid = {*ATTEMPTED_AGAIN, State.REJECTED}
+        paid = sum(last is not None and last.state not in unpaid for last in lasts)
+        again = (
+            f", {paid} of them for rollouts that may have been paid for, if they still have no video" if paid else ""
+        )
+        lines += [
+            f"New attempts, up to {len(anew)} predictions{again}, are made with:",
+            f"{command} --retry",
+        ]
     return lines
 
 
