@@ -84,9 +84,14 @@ def generation(study: Study, scene: str, model: Model, frames: Path = CONDITIONI
     )
 
 
+def frames_there(scene: Scene, frames: Path) -> list[Path]:
+    """The pictures under the scene's stem in a folder, whatever their endings."""
+    return [path for ending in FRAME_ENDINGS if (path := frames / f"{scene.frame_stem}{ending}").is_file()]
+
+
 def conditioning_frame(scene: Scene, frames: Path = CONDITIONING_FRAMES) -> Path:
     """The scene's conditioning frame. Raises UserError unless there is exactly one picture of that name."""
-    found = [path for ending in FRAME_ENDINGS if (path := frames / f"{scene.frame_stem}{ending}").is_file()]
+    found = frames_there(scene, frames)
     if len(found) != 1:
         what = " and ".join(path.name for path in found) or "no such file"
         raise UserError(f"{frames}: {what}; expected one {scene.frame_stem} with one of {', '.join(FRAME_ENDINGS)}")
