@@ -149,9 +149,10 @@ CONTROL_BAND_LEVEL = 0.95
 # A control fails outside the band of this level, and a law when its seed sets are this unlikely: a correct simulator
 # fails once in ten thousand runs.
 CONTROL_GATE_LEVEL = 0.9999
-# Seed sets of a law in the study of the laws. The mean of them may be this many standard errors from theory.
-CONTROL_SEED_SETS = 20
-CONTROL_MEAN_STANDARD_ERRORS = 4.0
+# Seed sets of a law in the study of the laws: with so many, half or twice the spread of theory cannot pass. Their mean,
+# and their mean squared deviation, may be this many standard errors from theory.
+CONTROL_SEED_SETS = 100
+CONTROL_STANDARD_ERRORS = 4.0
 
 # Simulated world models. The version is to be raised with any change that draws other frames: clips of two versions are
 # not one cell. Width and height of their clips, and of the conditioning frames, in pixels.

@@ -40,9 +40,13 @@ class ScoreDistribution:
         """The smallest value at which the distribution function reaches `level`."""
         return float(self.values[np.searchsorted(np.cumsum(self.masses), level)])
 
+    def central_moment(self, order: int) -> float:
+        """The mean of (mnTV - mean) ** order."""
+        return float(self.masses @ (self.values - self.mean) ** order)
+
     @property
     def standard_deviation(self) -> float:
-        return math.sqrt(float(self.masses @ (self.values - self.mean) ** 2))
+        return math.sqrt(self.central_moment(2))
 
     def central_band(self, level: float) -> tuple[float, float]:
         """The quantiles (1 - level) / 2 and (1 + level) / 2."""

@@ -5,9 +5,9 @@
 Reads   nothing: the outcomes are the simulator's truths, without rendering a video
 Writes  analysis/results/study_controls.json, analysis/tables/study_controls.{md,tex},
         analysis/figures/study_controls.{pdf,png}
-Free: needs no key and no network. Exit 1 when a law's seed sets do not look like its distribution: their mean is too
-many standard errors from theory, or their distribution function is further from the exact one than the inequality of
-Dvoretzky, Kiefer and Wolfowitz allows at CONTROL_GATE_LEVEL.
+Free: needs no key and no network. Exit 1 when a law's seed sets do not look like its distribution: their mean or their
+mean squared deviation is too many standard errors from theory, or their distribution function is further from the exact
+one than the inequality of Dvoretzky, Kiefer and Wolfowitz allows at CONTROL_GATE_LEVEL.
 
 What a judge does to the outcomes is measured elsewhere (validate_judge.py): this is about the generator.
 """
@@ -24,14 +24,15 @@ import cli
 from constants import (
     CONTROL_BAND_LEVEL,
     CONTROL_GATE_LEVEL,
-    CONTROL_MEAN_STANDARD_ERRORS,
     CONTROL_SEED_SETS,
+    CONTROL_STANDARD_ERRORS,
     N_ROLLOUTS,
     SCORE_GRID,
 )
 from models import resolve
 from outputs import Outputs
 from scenes import SCENES
+from score_distribution import ScoreDistribution
 from simulator import LAWS, simulate
 from simulator.theory import control_distribution
 from stats_utils import cell_score, mntv
@@ -75,26 +76,43 @@ def compare(law: str, values: np.ndarray) -> dict[str, Any]:
     """The seed sets of one law against its exact distribution."""
     expected = control_distribution(law)
     low, high = expected.central_band(CONTROL_BAND_LEVEL)
-    difference = abs(float(values.mean()) - expected.mean)
-    # A law without chance has no spread; the grid is all that may differ.
-    standard_error = expected.standard_deviation / math.sqrt(len(values))
-    mean_agrees = difference <= CONTROL_MEAN_STANDARD_ERRORS * standard_error + SCORE_GRID
-    distance = expected.distance(values)
-    largest_distance = math.sqrt(math.log(2 / (1 - CONTROL_GATE_LEVEL)) / (2 * len(values)))
     # For the figure: the exact distribution function at a few hundred levels.
     levels = np.linspace(0.001, 0.999, 200)
     return {
         "mntv": sorted(values.tolist()),
-        "mean": float(values.mean()),
         "expected": expected.mean,
-        "sd": expected.standard_deviation,
+        "expected_sd": expected.standard_deviation,
         "low": low,
         "high": high,
-        "inside": sum(expected.in_central_band(value, CONTROL_BAND_LEVEL) for value in values.tolist()),
+        "inside": int(np.sum((low - SCORE_GRID <= values) & (values <= high + SCORE_GRID))),
+        **agreement(expected, values),
+        "curve": {"level": levels.tolist(), "mntv": [expected.quantile(level) for level in levels]},
+    }
+
+
+def agreement(expected: ScoreDistribution, values: np.ndarray) -> dict[str, Any]:
+    """Whether a sample of mnTV has the mean, the spread and the distribution function of theory.
+
+    The squared deviations are taken from the mean of theory; the standard errors are exact, from its second and fourth
+    central moments.
+    """
+    variance, fourth = expected.central_moment(2), expected.central_moment(4)
+    squares = (values - expected.mean) ** 2
+    # A law without chance has no spread; the grid is all that may differ.
+    mean_within = CONTROL_STANDARD_ERRORS * math.sqrt(variance / len(values)) + SCORE_GRID
+    square_within = CONTROL_STANDARD_ERRORS * math.sqrt((fourth - variance**2) / len(values)) + SCORE_GRID**2
+    distance = expected.distance(values)
+    largest_distance = math.sqrt(math.log(2 / (1 - CONTROL_GATE_LEVEL)) / (2 * len(values)))
+    return {
+        "mean": float(values.mean()),
+        "sd": math.sqrt(squares.mean()),
         "distance": distance,
         "largest_distance": largest_distance,
-        "agrees": mean_agrees and distance <= largest_distance,
-        "curve": {"level": levels.tolist(), "mntv": [expected.quantile(level) for level in levels]},
+        "agrees": bool(
+            abs(values.mean() - expected.mean) <= mean_within
+            and abs(squares.mean() - variance) <= square_within
+            and distance <= largest_distance
+        ),
     }
 
 
@@ -104,6 +122,8 @@ def study_table(results: dict[str, dict[str, Any]]) -> Table:
             resolve([law])[0].name,
             fixed(result["mean"], 4),
             fixed(result["expected"], 4),
+            fixed(result["sd"], 4),
+            fixed(result["expected_sd"], 4),
             range_text(result["low"], result["high"], 3),
             f"{result['inside']} of {len(result['mntv'])}",
             f"{fixed(result['distance'], 2)} (≤ {fixed(result['largest_distance'], 2)})",
@@ -116,6 +136,8 @@ def study_table(results: dict[str, dict[str, Any]]) -> Table:
             Column("Law", "l"),
             Column("mean mnTV"),
             Column("expected"),
+            Column("SD"),
+            Column("expected"),
             Column(f"exact {percent(CONTROL_BAND_LEVEL)} band"),
             Column("sets inside"),
             Column("sup |F − F₀|"),
@@ -123,6 +145,7 @@ def study_table(results: dict[str, dict[str, Any]]) -> Table:
         rows,
         [
             "The pendulum of sim_calibrated is integrated, not drawn: P(left) is close to one half, not equal to it.",
+            "SD: root mean squared deviation from the expected mean.",
             "sup |F − F₀|: largest difference between the distribution function of the seed sets and the exact one; in "
             "parentheses what it may be (Dvoretzky-Kiefer-Wolfowitz).",
         ],
@@ -139,9 +162,7 @@ def draw(results: dict[str, dict[str, Any]]) -> "Figure":
         values = result["mntv"]
         ax.axvspan(result["low"], result["high"], color=BAND, label=f"exact {percent(CONTROL_BAND_LEVEL)} band")
         ax.plot(result["curve"]["mntv"], result["curve"]["level"], color=INK, linewidth=1, label="exact")
-        share = np.arange(1, len(values) + 1) / len(values)
-        ax.step(values, share, where="post", color=EMPIRICAL, linewidth=1.4, label=f"{len(values)} seed sets")
-        ax.plot(values, share, "o", color=EMPIRICAL, markersize=2.5)
+        ax.ecdf(values, color=EMPIRICAL, linewidth=1.2, label=f"{len(values)} seed sets")
         ax.set_title(resolve([law])[0].name, loc="left")
         ax.set_xlim(result["expected"] - 0.11, result["expected"] + 0.11)
         ax.set_ylim(0, 1.03)
