@@ -134,7 +134,7 @@ def _drop(speed: float, drift: float) -> list[Point]:
 def _background(size: Size) -> Frame:
     wall, inside = (58, 84, 124), (246, 249, 253)
     painter = Painter(
-        size, vertical_gradient(size, [(0, (226, 234, 244)), (GROUND_Y, (247, 250, 253)), (1, (255, 255, 255))])
+        size, vertical_gradient(size, [(0, (226, 234, 244)), (GROUND_Y, (247, 250, 253)), (1, WHITE)])
     )
     painter.rectangle((-1.0, GROUND_Y), (1.0, 1.0), (206, 215, 227))
     painter.rectangle((-1.0, GROUND_Y), (1.0, GROUND_Y + 0.006), (150, 165, 186))

@@ -6,24 +6,30 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from constants import SIMULATOR_SEED
 from video_io import Frame
 
 Size = tuple[int, int]
 """(width, height) in pixels, both even."""
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Take:
-    """What one rollout shows: the outcome (1..k) or the kind of artefact, of which exactly one is given.
+    """What one rollout shows: the outcome (1..k) or the kind of artefact.
 
     rng: draws everything else, such as the path that leads there.
+    Raises ValueError unless exactly one of the two is given.
     """
 
     outcome: int | None
     artefact: str | None
     rng: np.random.Generator
+
+    def __post_init__(self) -> None:
+        _check_exactly_one(self.outcome, self.artefact)
 
 
 @dataclass(frozen=True)
@@ -45,7 +51,10 @@ class SceneSimulator:
 
 @dataclass(frozen=True)
 class Truth:
-    """What a simulated rollout shows: outcome is 1..k, or None when `artefact` names why it is unscorable."""
+    """What a simulated rollout shows: outcome is 1..k, or None when `artefact` names why it is unscorable.
+
+    Raises ValueError unless exactly one of the two is set.
+    """
 
     scene: str
     law: str
@@ -53,20 +62,30 @@ class Truth:
     outcome: int | None
     artefact: str | None
 
+    def __post_init__(self) -> None:
+        _check_exactly_one(self.outcome, self.artefact)
+
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Truth":
-        """The inverse of `to_dict`. Raises ValueError for other keys, or unless exactly one of the two is set."""
+        """The inverse of `to_dict`. Raises ValueError for other keys."""
         expected = {field.name for field in fields(cls)}
         if set(data) != expected:
             raise ValueError(f"keys {sorted(data)}; expected {sorted(expected)}")
-        if (data["outcome"] is None) == (data["artefact"] is None):
-            raise ValueError(
-                f"outcome {data['outcome']!r} and artefact {data['artefact']!r}; expected exactly one of them"
-            )
         return cls(**data)
+
+
+def _check_exactly_one(outcome: int | None, artefact: str | None) -> None:
+    if (outcome is None) == (artefact is None):
+        raise ValueError(f"outcome {outcome!r} and artefact {artefact!r}; expected exactly one of them")
+
+
+def smoothstep(t: float) -> float:
+    """From 0 at t = 0 to 1 at t = 1, with no speed at either end; constant outside."""
+    t = min(max(t, 0.0), 1.0)
+    return t * t * (3 - 2 * t)
 
 
 def generator(*key: object) -> np.random.Generator:

@@ -9,17 +9,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFilter, ImageOps
 
 from constants import SIMULATOR_FPS
-from simulator.base import SceneSimulator, Size, Take
+from simulator.base import Array, SceneSimulator, Size, Take
 from simulator.card_faces import ASPECT, LAYOUTS, RANKS, SUITS, back, blank, blurred_face, face
 from simulator.drawing import View, blend
 from simulator.textures import felt
 from video_io import Frame
-
-Array = NDArray[np.float64]
 
 CARD_HEIGHT = 0.64
 CARD_WIDTH = CARD_HEIGHT * ASPECT
@@ -209,16 +206,29 @@ def _back(size: Size) -> Image.Image:
 
 def _front(take: Take, size: Size) -> Image.Image:
     """The face of the drawn card: its rank is left to chance, its suit is the outcome, unless it is an artefact."""
-    rng, pixels = take.rng, card_pixels(size)
-    if take.artefact == "two_suited":
-        both_halves = [rank for rank, pips in LAYOUTS.items() if len(pips) >= 4]
-        upper, lower = rng.choice(SUITS, 2, replace=False)
-        return face(pixels, str(rng.choice(both_halves)), str(upper), str(lower))
-    if take.artefact == "blurred":
-        spots = [rank for rank in LAYOUTS if rank != "A"]  # an ace is so large that it would still be told
-        return blurred_face(pixels, str(rng.choice(spots)), str(rng.choice(SUITS)))
-    suit = SUITS[take.outcome - 1] if take.outcome else str(rng.choice(SUITS))
-    return face(pixels, str(rng.choice(RANKS)), suit)
+    if take.outcome is None:
+        return _WRONG_FRONTS[str(take.artefact)](take.rng, card_pixels(size))
+    return face(card_pixels(size), str(take.rng.choice(RANKS)), SUITS[take.outcome - 1])
+
+
+def _two_suited(rng: np.random.Generator, pixels: Size) -> Image.Image:
+    both_halves = [rank for rank, pips in LAYOUTS.items() if len(pips) >= 4]
+    upper, lower = rng.choice(SUITS, 2, replace=False)
+    return face(pixels, str(rng.choice(both_halves)), str(upper), str(lower))
+
+
+def _blurred(rng: np.random.Generator, pixels: Size) -> Image.Image:
+    spots = [rank for rank in LAYOUTS if rank != "A"]  # an ace is so large that it would still be told
+    return blurred_face(pixels, str(rng.choice(spots)), str(rng.choice(SUITS)))
+
+
+def _unseen(_rng: np.random.Generator, pixels: Size) -> Image.Image:
+    """Of a card that is never turned over."""
+    return back(pixels)
+
+
+# Artefacts: what is on the front of the card.
+_WRONG_FRONTS = {"face_down": _unseen, "blurred": _blurred, "two_suited": _two_suited}
 
 
 # ---- the scene --------------------------------------------------------------------------------------------------
@@ -239,5 +249,5 @@ def _frames(take: Take, size: Size) -> Iterator[Frame]:
 
 
 SIMULATORS = {
-    "cards": SceneSimulator(artefacts=("face_down", "blurred", "two_suited"), first_frame=_first_frame, frames=_frames)
+    "cards": SceneSimulator(artefacts=tuple(_WRONG_FRONTS), first_frame=_first_frame, frames=_frames)
 }

@@ -1,31 +1,20 @@
 """The die: thrown into a wooden box, seen from straight above.
 
-Its motion is that of a rigid cube with rounded edges: free flight, impacts with restitution and Coulomb friction on the
-floor and the four walls. A cube moves the same however its faces are numbered, so that any throw can end with any face
-up: in its first flight the die turns by as much more as brings the wanted face to where the throw ends.
+What is drawn is what the equations of motion give (`dice_motion`), from the conditioning pose to rest. The outcome
+follows from velocity and spin of the throw, so that throws are drawn at random until one ends with the wanted face up.
 
 Lengths are in sides of the die, axes x right, y up (in the picture) and z towards the viewer.
 """
 
+import itertools
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from constants import SIMULATOR_FPS
-from simulator.base import SceneSimulator, Size, Take
-from simulator.dice_drawing import (
-    BOX_HALF_HEIGHT,
-    BOX_HALF_WIDTH,
-    CORE,
-    DIE_SIDE,
-    EDGE_RADIUS,
-    FACES,
-    Array,
-    Pose,
-    box,
-    draw,
-)
+from simulator.base import Array, SceneSimulator, Size, Take, smoothstep
+from simulator.dice_drawing import BOX_HALF_HEIGHT, BOX_HALF_WIDTH, DIE_SIDE, FACES, box, draw
+from simulator.dice_motion import Pose, rotation_by, simulate
 from video_io import Frame
 
 # ---- the throw, in sides and seconds
@@ -33,15 +22,13 @@ START = (-3.6, 0.3, 1.35)
 START_TILT_DEG, START_TURN_DEG = 34.0, 14.0
 SPEED = ((7.5, 10.0), (-4.0, 4.0), (0.6, 1.6))
 SPIN = ((-2.5, 2.5), (3.5, 6.5), (-2.5, 2.5))
-GRAVITY = 10.0  # of a die in slow motion
-RESTITUTION = 0.5
-FRICTION = 0.35
-_AIR_DRAG = 0.2
-STEPS_PER_FRAME = 8
 FRAMES = 100
-REST_BY = 88  # a throw that rolls longer than this many frames is thrown again
-_REST_ENERGY = 2e-3
-_EXTRA_TURN_S = 0.9
+# Not shown: throws that roll longer than this many frames, or turn farther from one frame to the next. A cube that
+# turned by more than 45 degrees would seem to turn backwards.
+REST_BY = 88
+MAX_TURN_DEG = 35.0
+WALLS = (BOX_HALF_WIDTH / DIE_SIDE, BOX_HALF_HEIGHT / DIE_SIDE)
+_LEVEL = 0.9999  # cosine between an axis of a die at rest and the line of sight
 _TO_EDGE_S = 0.9
 
 
@@ -50,23 +37,18 @@ def start_pose() -> Pose:
     tilt = np.radians(START_TILT_DEG)
     one, five = np.array([-np.sin(tilt), 0, np.cos(tilt)]), np.array([np.cos(tilt), 0, np.sin(tilt)])
     untwisted = np.stack([one, -five, np.cross(one, -five)], axis=1)
-    return Pose(np.array(START), _rotation(np.array([0, 0, np.radians(START_TURN_DEG)])) @ untwisted)
+    return Pose(np.array(START), rotation_by(np.array([0, 0, np.radians(START_TURN_DEG)])) @ untwisted)
 
 
 def throw(take: Take) -> list[Pose]:
     """The poses of frames 0..FRAMES - 1; the last ones are the same: the die at rest."""
     poses = _throw_that_rests(take.rng)
-    rest = _nearest_level(poses[-1].rotation)
-    face = take.outcome or int(take.rng.integers(1, 7))
-    turn = _turn_between(np.array(FACES[face], float), rest.T @ [0, 0, 1], take.rng)
-    result = []
-    for i, pose in enumerate(poses):
-        extra = _smoothstep(i / (SIMULATOR_FPS * _EXTRA_TURN_S))
-        result.append(Pose(pose.position, pose.rotation @ _rotation(extra * turn)))
-    result[-1] = Pose(poses[-1].position, rest @ _rotation(turn))
-    if take.artefact == "on_edge":
-        result = _end_on_edge(result, take.rng)
-    return result + [result[-1]] * (FRAMES - len(result))
+    if take.outcome is None:
+        poses = _ENDINGS[str(take.artefact)](poses, take.rng)
+    else:
+        while top_face(poses[-1]) != take.outcome:
+            poses = _throw_that_rests(take.rng)
+    return poses + [poses[-1]] * (FRAMES - len(poses))
 
 
 def up_components(pose: Pose) -> dict[int, float]:
@@ -74,115 +56,56 @@ def up_components(pose: Pose) -> dict[int, float]:
     return {face: float(pose.rotation[2] @ axis) for face, axis in FACES.items()}
 
 
+def top_face(pose: Pose) -> int:
+    return max(FACES, key=lambda face: float(pose.rotation[2] @ FACES[face]))
+
+
 def _throw_that_rests(rng: np.random.Generator) -> list[Pose]:
     while True:
         velocity, spin = (np.array([rng.uniform(*bounds) for bounds in ranges]) for ranges in (SPEED, SPIN))
-        poses = _simulate(velocity, spin)
-        if len(poses) <= REST_BY and np.abs(poses[-1].rotation[2]).max() > 0.9999:
-            return poses
+        poses = simulate(start_pose(), velocity, spin, WALLS, REST_BY + 1)
+        if len(poses) <= REST_BY and np.abs(poses[-1].rotation[2]).max() > _LEVEL and _can_be_followed(poses):
+            return [*poses[:-1], _levelled(poses[-1])]
 
 
-# Inner corners of the die: the middles of the spheres that are its rounded corners, all that can touch a plane.
-_CORNERS = CORE * np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
-_HALF_X, _HALF_Y = BOX_HALF_WIDTH / DIE_SIDE, BOX_HALF_HEIGHT / DIE_SIDE
-# Floor and walls as planes: inward normal n and offset d, a point p being inside when n p > d.
-_NORMALS = np.array([(0, 0, 1), (1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0)], float)
-_OFFSETS = np.array([0, -_HALF_X, -_HALF_X, -_HALF_Y, -_HALF_Y])
+def _can_be_followed(poses: list[Pose]) -> bool:
+    rotations = np.array([pose.rotation for pose in poses])
+    traces = np.einsum("nij,nij->n", rotations[1:], rotations[:-1])
+    return bool(traces.min() > 1 + 2 * np.cos(np.radians(MAX_TURN_DEG)))
 
 
-def _simulate(velocity: Array, spin: Array) -> list[Pose]:
-    """Poses, one a frame, until the die is at rest or for REST_BY + 1 frames. Semi-implicit Euler steps of 1/192 s."""
-    dt = 1 / (SIMULATOR_FPS * STEPS_PER_FRAME)
-    position, rotation = start_pose().position, start_pose().rotation
-    poses = [Pose(position, rotation)]
-    while len(poses) <= REST_BY:
-        for _ in range(STEPS_PER_FRAME):
-            velocity = velocity - [0, 0, GRAVITY * dt]
-            corners = _CORNERS @ rotation.T
-            gaps = (position + corners) @ _NORMALS.T - _OFFSETS - EDGE_RADIUS
-            velocity, spin = _impacts(velocity, spin, corners, np.argwhere(gaps < 0))
-            # What the impulses left of an overlap is pushed out gently.
-            position = position - 0.3 * np.minimum(gaps.min(axis=0) + 0.002, 0) @ _NORMALS
-            position = position + velocity * dt
-            rotation = _rotation(spin * dt) @ rotation
-            spin = spin * (1 - _AIR_DRAG * dt)
-        poses.append(Pose(position, rotation))
-        if velocity @ velocity + spin @ spin / 6 < _REST_ENERGY:
-            break
-    return poses
-
-
-def _impacts(velocity: Array, spin: Array, corners: Array, touching: NDArray[np.int64]) -> tuple[Array, Array]:
-    """Sequential impulses at the touching (corner, plane) pairs: restitution first, then two passes without.
-
-    Mass 1 and moment of inertia 1/6 about every axis, as a cube of side 1 has.
-    """
-    for sweep in range(3 if len(touching) > 1 else min(1, len(touching))):
-        for corner, plane in touching:
-            normal = _NORMALS[plane]
-            arm = corners[corner] - EDGE_RADIUS * normal
-            at_contact = velocity + np.cross(spin, arm)
-            approach = at_contact @ normal
-            if approach >= 0:
-                continue
-            bounce = RESTITUTION if sweep == 0 and approach < -0.5 else 0.0
-            push = -(1 + bounce) * approach / (1 + 6 * (arm @ arm - (arm @ normal) ** 2))
-            impulse = push * normal
-            sliding = at_contact - approach * normal
-            speed = np.sqrt(sliding @ sliding)
-            if speed > 1e-9:
-                along = sliding / speed
-                stop = speed / (1 + 6 * (arm @ arm - (arm @ along) ** 2))
-                impulse = impulse - min(FRICTION * push, stop) * along
-            velocity = velocity + impulse
-            spin = spin + 6 * np.cross(arm, impulse)
-    return velocity, spin
+def _levelled(pose: Pose) -> Pose:
+    """With the axis that is nearly upright exactly so."""
+    axis = int(np.abs(pose.rotation[2]).argmax())
+    now = pose.rotation[:, axis]
+    upright = np.array([0, 0, np.sign(now[2])])
+    return Pose(np.array([*pose.position[:2], 0.5]), rotation_by(np.cross(now, upright)) @ pose.rotation)
 
 
 def _end_on_edge(poses: list[Pose], rng: np.random.Generator) -> list[Pose]:
     """As the die comes to rest it tips by 45 degrees about a level edge, and stays there: two faces are equally up."""
     last = poses[-1].rotation
-    level = last.T[np.abs(last[2]) < 0.5]
+    level = last[:, np.abs(last[2]) < 0.5].T
     axis = level[int(rng.integers(2))] * rng.choice([-1, 1])
-    begin = len(poses) - 1 - round(SIMULATOR_FPS * _TO_EDGE_S / 2)
-    padded = poses + [poses[-1]] * round(SIMULATOR_FPS * _TO_EDGE_S / 2)
+    frames = round(SIMULATOR_FPS * _TO_EDGE_S)
+    begin = len(poses) - 1 - frames // 2
     result = []
-    for i, pose in enumerate(padded):
-        lean = np.pi / 4 * _smoothstep((i - begin) / (SIMULATOR_FPS * _TO_EDGE_S))
-        lift = np.array([0, 0, (np.sqrt(0.5) - 0.5) * lean / (np.pi / 4)])
-        result.append(Pose(pose.position + lift, _rotation(lean * axis) @ pose.rotation))
+    for i, pose in enumerate([*poses, *itertools.repeat(poses[-1], frames // 2)]):
+        lean = np.pi / 4 * smoothstep((i - begin) / frames)
+        result.append(_leaning(pose, lean * axis) if lean else pose)
     return result
 
 
-def _rotation(vector: Array) -> Array:
-    """Rotation by |vector| radians about it (Rodrigues), shape (3, 3)."""
-    angle = float(np.sqrt(vector @ vector))
-    x, y, z = vector / max(angle, 1e-12)
-    cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-    return np.asarray(np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross)
+def _leaning(pose: Pose, turn: Array) -> Pose:
+    """Turned farther, as high above the floor as before, and moved away from a wall that it would pass."""
+    leant = Pose(pose.position, rotation_by(turn) @ pose.rotation)
+    room = np.array([wall - leant.reach(axis) for axis, wall in enumerate(WALLS)])
+    height = pose.position[2] + leant.reach(2) - pose.reach(2)
+    return Pose(np.array([*np.clip(pose.position[:2], -room, room), height]), leant.rotation)
 
 
-def _turn_between(start: Array, end: Array, rng: np.random.Generator) -> Array:
-    """The shortest rotation vector that takes one axis of the die to another."""
-    if start @ end > 0.5:
-        return np.zeros(3)
-    if start @ end < -0.5:
-        sideways = np.eye(3)[np.abs(start) < 0.5]
-        return np.asarray(np.pi * sideways[int(rng.integers(2))])
-    return np.asarray(np.pi / 2 * np.cross(start, end))
-
-
-def _nearest_level(rotation: Array) -> Array:
-    """The nearest rotation with one of the die's axes exactly upright."""
-    axis = int(np.abs(rotation[2]).argmax())
-    now = rotation[:, axis]
-    upright = np.array([0, 0, np.sign(now[2])])
-    return _rotation(np.cross(now, upright)) @ rotation
-
-
-def _smoothstep(t: float) -> float:
-    t = min(max(t, 0.0), 1.0)
-    return t * t * (3 - 2 * t)
+# Artefacts: how the throw is made to end.
+_ENDINGS = {"on_edge": _end_on_edge}
 
 
 # ---- the scene --------------------------------------------------------------------------------------------------
@@ -206,4 +129,4 @@ def _frames(take: Take, size: Size) -> Iterator[Frame]:
         yield picture.copy()
 
 
-SIMULATORS = {"dice": SceneSimulator(artefacts=("on_edge",), first_frame=_first_frame, frames=_frames)}
+SIMULATORS = {"dice": SceneSimulator(artefacts=tuple(_ENDINGS), first_frame=_first_frame, frames=_frames)}

@@ -4,19 +4,16 @@ Scene coordinates are those of `drawing`; the die's own lengths are in its sides
 """
 
 import functools
-from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image, ImageFilter
 from scipy.ndimage import gaussian_filter
 
-from simulator.base import Size
-from simulator.drawing import Floats, Painter, Point, View, blend
+from simulator.base import Array, Size
+from simulator.dice_motion import CORE, EDGE_RADIUS, Pose
+from simulator.drawing import WHITE, Floats, Painter, Point, View, blend
 from simulator.textures import wood
 from video_io import Frame
-
-Array = NDArray[np.float64]
 
 # ---- geometry, in frame heights (scene coordinates)
 DIE_SIDE = 0.17
@@ -25,10 +22,8 @@ BOX_HALF_WIDTH, BOX_HALF_HEIGHT = 0.80, 0.425  # inside the walls
 WALL = 0.062
 
 # ---- the die, in sides
-EDGE_RADIUS = 0.13
 PIP_RADIUS = 0.108
 PIP_SPACING = 0.25
-CORE = 0.5 - EDGE_RADIUS  # half the side of the cube to which the rounded edge is added
 # Outward axis of each face; opposite faces sum to seven, and 1-2-3 run counterclockwise about their corner.
 FACES: dict[int, tuple[int, int, int]] = {
     1: (1, 0, 0),
@@ -54,18 +49,10 @@ _HALFWAY = (_LIGHT + np.eye(3)[2]) / np.linalg.norm(_LIGHT + np.eye(3)[2])
 # The shadow is the outline of the die, blurred, laid down near and far: (part of the way of the light ray, opacity).
 _SHADOWS = ((0.28, 0.35), (0.5, 0.35))
 _SHADOW_BLUR = 0.07  # in sides, per side of height
-_FULL, _NONE = (255, 255, 255), (0, 0, 0)  # of a shadow's mask
+_FULL, _NONE = WHITE, (0, 0, 0)  # of a shadow's mask
 _WHITE = np.array([250, 247, 240], np.float32)
 _PIP_TEXELS = 192
 _PIP_LEVELS = 5
-
-
-@dataclass(frozen=True)
-class Pose:
-    """position: of the die's middle, shape (3,). rotation: columns are the die's axes, shape (3, 3)."""
-
-    position: Array
-    rotation: Array
 
 
 @functools.cache

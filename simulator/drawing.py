@@ -3,7 +3,7 @@
 Scene coordinates do not depend on the size of the picture: x from the middle of the frame to the right, y from its
 top edge down, both in frame heights; y is 0..1 and x about -0.88..0.88. What is drawn once is painted at four times
 the size and reduced (`Painter`). What moves is either a `Sprite`, painted once and then pasted, or a shape whose
-coverage of a pixel follows from its distance to the outline (`disc`, `capsule`): cheap, and smooth at any position.
+coverage of a pixel follows from its distance to the outline (`capsule`): cheap, and smooth at any position.
 """
 
 import functools
@@ -243,11 +243,6 @@ def soft_disc(radius: float, blur: float, colour: Colour, opacity: float, squash
     return Sprite(np.concatenate([np.asarray(colour, np.float32) * alpha, alpha], axis=-1))
 
 
-def disc(frame: Frame, centre: Point, radius: float, colour: Colour, opacity: float = 1.0) -> None:
-    """A disc; pixels."""
-    capsule(frame, centre, centre, radius, radius, colour, opacity)
-
-
 def capsule(
     frame: Frame,
     start: Point,
@@ -255,7 +250,6 @@ def capsule(
     start_radius: float,
     end_radius: float,
     colour: Colour,
-    opacity: float = 1.0,
     relief: float = 0.0,
 ) -> None:
     """A thick line with round ends whose radius runs from one value to another: a rod or a limb; pixels.
@@ -280,20 +274,5 @@ def capsule(
     if relief:
         over = over * (1 - relief * np.minimum(distance / radius, 1) ** 2)[..., None]
     under = frame[y0:y1, x0:x1]
-    mixed = under + (over - under) * (alpha * np.float32(opacity))
+    mixed = under + (over - under) * alpha
     frame[y0:y1, x0:x1] = (mixed + 0.5).astype(np.uint8)
-
-
-def polygon(frame: Frame, points: Sequence[Point], colour: Colour) -> None:
-    """A filled polygon; pixels. Painted large and reduced within its bounding box."""
-    xs, ys = [p[0] for p in points], [p[1] for p in points]
-    x0, y0 = max(int(min(xs)) - 1, 0), max(int(min(ys)) - 1, 0)
-    x1, y1 = min(int(max(xs)) + 2, frame.shape[1]), min(int(max(ys)) + 2, frame.shape[0])
-    if x0 >= x1 or y0 >= y1:
-        return
-    mask = Image.new("L", ((x1 - x0) * SUPERSAMPLING, (y1 - y0) * SUPERSAMPLING), 0)
-    large = [((x - x0) * SUPERSAMPLING, (y - y0) * SUPERSAMPLING) for x, y in points]
-    ImageDraw.Draw(mask).polygon(large, fill=255)
-    alpha = np.asarray(mask.reduce(SUPERSAMPLING), dtype=np.float32)[..., None] / 255
-    under = frame[y0:y1, x0:x1]
-    frame[y0:y1, x0:x1] = (under + (np.asarray(colour, np.float32) - under) * alpha + 0.5).astype(np.uint8)

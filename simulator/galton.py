@@ -31,7 +31,6 @@ from simulator.galton_drawing import (
 from video_io import Frame
 
 DURATION_S = 4.25
-ARTEFACTS = ("two_balls", "straddles_bins", "never_settles")
 
 # Frame heights per second squared: a board about 0.7 m high, filmed in slow motion.
 _GRAVITY = 4.2
@@ -133,7 +132,7 @@ def _two_balls(rng: np.random.Generator) -> list[Track]:
 
 
 def _straddles(rng: np.random.Generator) -> list[Track]:
-    """The ball comes down on a divider and stays there, on its top or half way into it."""
+    """The ball comes down on a divider and stays on its top, or sinks through it to the floor between two bins."""
     turns = _turns(int(rng.integers(3, BINS - 1)), rng)
     fall = _through_the_pegs(turns[:-1], rng.uniform(*_HOP_RISE, ROWS - 1))
     rest = DIVIDER_TOP_Y - BALL_RADIUS if rng.random() < 0.5 else FLOOR_Y - BALL_RADIUS
@@ -155,12 +154,14 @@ def _never_settles(rng: np.random.Generator) -> list[Track]:
     return [fall.track]
 
 
+_ARTEFACTS = {"two_balls": _two_balls, "straddles_bins": _straddles, "never_settles": _never_settles}
+
+
 def tracks(take: Take) -> list[Track]:
     """The way of each ball of a take; at its end it stays where it is."""
     if take.outcome is not None:
         return [_into_the_bin(_through_the_pegs(_turns(take.outcome, take.rng), take.rng.uniform(*_HOP_RISE, ROWS)))]
-    make = {"two_balls": _two_balls, "straddles_bins": _straddles, "never_settles": _never_settles}
-    return make[str(take.artefact)](take.rng)
+    return _ARTEFACTS[str(take.artefact)](take.rng)
 
 
 def _first_frame(scene: str, size: Size) -> Frame:
@@ -177,6 +178,6 @@ def _frames(scene: str, take: Take, size: Size) -> Iterator[Frame]:
 
 
 SIMULATORS = {
-    scene: SceneSimulator(ARTEFACTS, functools.partial(_first_frame, scene), functools.partial(_frames, scene))
+    scene: SceneSimulator(tuple(_ARTEFACTS), functools.partial(_first_frame, scene), functools.partial(_frames, scene))
     for scene in STYLES
 }

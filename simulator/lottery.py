@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constants import LOTTERY_20, SIMULATOR_FPS
-from simulator.base import SceneSimulator, Size, Take, generator
+from simulator.base import Array, SceneSimulator, Size, Take, generator
 from simulator.lottery_machine import (
     BALL_RADIUS,
     DRUM_RADIUS,
@@ -30,8 +30,6 @@ from simulator.lottery_machine import (
     machine,
 )
 from video_io import Frame
-
-Array = NDArray[np.float64]
 
 BALLS = LOTTERY_20.k
 FRAMES = 104
@@ -56,6 +54,9 @@ LIFT_AFTER_S, SECOND_AFTER_S = 0.45, 0.75
 LIFT_SPEED, RISE_SPEED = 0.9, 0.75
 _LIFTED_WEIGHT = 8.0  # the air behind the lifted ball lets it push the others aside
 _TUBE_BOUNCE = 0.35
+
+# Artefacts: how many balls are lifted.
+_LIFTED_BY_MISTAKE = {"empty_tube": 0, "double_tube": 2}
 
 _FREE, _LIFTED, _IN_TUBE = 0, 1, 2
 
@@ -106,12 +107,10 @@ def motion(take: Take) -> Iterator[State]:
 
 def _lifts(take: Take, first: float) -> list[tuple[int, float]]:
     """Which balls the air lifts, and when."""
-    if take.artefact == "empty_tube":
-        return []
-    if take.artefact == "double_tube":
-        one, other = take.rng.choice(BALLS, 2, replace=False)
-        return [(int(one), first), (int(other), first + SECOND_AFTER_S)]
-    return [((take.outcome or 1) - 1, first)]
+    if take.outcome is not None:
+        return [(take.outcome - 1, first)]
+    balls = take.rng.choice(BALLS, _LIFTED_BY_MISTAKE[str(take.artefact)], replace=False)
+    return [(int(ball), first + i * SECOND_AFTER_S) for i, ball in enumerate(balls)]
 
 
 def _trapezium(t: float, slows: float) -> float:
@@ -251,5 +250,5 @@ def _frames(take: Take, size: Size) -> Iterator[Frame]:
 
 
 SIMULATORS = {
-    "lottery": SceneSimulator(artefacts=("empty_tube", "double_tube"), first_frame=_first_frame, frames=_frames)
+    "lottery": SceneSimulator(artefacts=tuple(_LIFTED_BY_MISTAKE), first_frame=_first_frame, frames=_frames)
 }

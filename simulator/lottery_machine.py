@@ -8,12 +8,12 @@ import functools
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFilter
 
 from constants import LOTTERY_20
-from simulator.base import Size
+from simulator.base import Array, Size
 from simulator.drawing import (
+    WHITE,
     Colour,
     Floats,
     Painter,
@@ -26,8 +26,6 @@ from simulator.drawing import (
     vertical_gradient,
 )
 from video_io import Frame
-
-Array = NDArray[np.float64]
 
 DRUM_CENTRE = (0.0, 0.578)
 DRUM_RADIUS = 0.345
@@ -49,10 +47,10 @@ _STEEL: Colour = (150, 160, 178)
 _LIGHT_STEEL: Colour = (226, 232, 242)
 _DARK_STEEL: Colour = (70, 78, 96)
 _GLASS: Colour = (196, 220, 244)
-_WHITE: Colour = (255, 255, 255)
 _PAPER, _INK = 253, 18  # grey levels of a ball and its number
 _STRIPS = 64  # of a metal block's shading
 _TEXELS = 192  # across a ball, of its number
+_UNDERLINED = (6, 9)  # each looks like the other one when it stands on its head
 
 
 # ---- still ------------------------------------------------------------------------------------------------------
@@ -66,8 +64,8 @@ def machine(size: Size) -> Frame:
         vertical_gradient(size, [(0, (20, 26, 52)), (0.62, (52, 70, 122)), (0.80, (70, 90, 146)), (1, (30, 38, 72))]),
     )
     x, y = DRUM_CENTRE
-    painter.soft(lambda mask: mask.disc((x, y - 0.06), 0.50, _WHITE), 0.12, (120, 150, 220), 0.45)
-    painter.soft(lambda mask: mask.rectangle((-0.34, 0.965), (0.34, 0.99), _WHITE, 0.012), 0.018, (0, 0, 0), 0.7)
+    painter.soft(lambda mask: mask.disc((x, y - 0.06), 0.50, WHITE), 0.12, (120, 150, 220), 0.45)
+    painter.soft(lambda mask: mask.rectangle((-0.34, 0.965), (0.34, 0.99), WHITE, 0.012), 0.018, (0, 0, 0), 0.7)
     _base(painter)
     _glass_drum(painter)
     _tube(painter)
@@ -94,8 +92,8 @@ def _glass_drum(painter: Painter) -> None:
     ):
         painter.disc((x, y), r + grow, fill)
     painter.disc((x, y), r, (48, 62, 104))
-    painter.soft(lambda mask: mask.disc((x, y + 0.10), 0.22, _WHITE), 0.09, (104, 132, 196), 0.55)
-    painter.soft(lambda mask: _arc(mask, r - 0.004, 0.014, 0, 360, _WHITE), 0.008, (170, 200, 240), 0.45)
+    painter.soft(lambda mask: mask.disc((x, y + 0.10), 0.22, WHITE), 0.09, (104, 132, 196), 0.55)
+    painter.soft(lambda mask: _arc(mask, r - 0.004, 0.014, 0, 360, WHITE), 0.008, (170, 200, 240), 0.45)
 
 
 def _tube(painter: Painter) -> None:
@@ -103,8 +101,8 @@ def _tube(painter: Painter) -> None:
     top, floor, w = y + TUBE_CAP, y + TUBE_FLOOR, TUBE_HALF_WIDTH
     painter.rectangle((x - w - 0.006, top), (x + w + 0.006, floor), (150, 176, 214))
     painter.rectangle((x - w, top), (x + w, floor), (50, 66, 112))
-    painter.soft(lambda mask: mask.rectangle((x - w, top), (x - w + 0.008, floor), _WHITE), 0.004, _GLASS, 0.5)
-    painter.soft(lambda mask: mask.rectangle((x + w - 0.006, top), (x + w, floor), _WHITE), 0.004, _GLASS, 0.35)
+    painter.soft(lambda mask: mask.rectangle((x - w, top), (x - w + 0.008, floor), WHITE), 0.004, _GLASS, 0.5)
+    painter.soft(lambda mask: mask.rectangle((x + w - 0.006, top), (x + w, floor), WHITE), 0.004, _GLASS, 0.35)
     # The collar between drum and tube, and the cap.
     _metal(painter, (x - _COLLAR_HALF_WIDTH, _COLLAR_TOP), (x + _COLLAR_HALF_WIDTH, _COLLAR_BOTTOM))
     _metal(painter, (x - 0.066, top - 0.016), (x + 0.066, top))
@@ -211,9 +209,12 @@ def _numbers() -> Floats:
         drawing.ellipse(
             (middle - ring, middle - ring, middle + ring, middle + ring), outline=120, width=round(0.035 * middle)
         )
-        height = (1.18 if number < 10 else 1.0) * middle
+        height, up = (1.18 if number < 10 else 1.0) * middle, 0.0
+        if number in _UNDERLINED:
+            height, up = 1.06 * middle, 0.09 * middle
+            drawing.rectangle((0.70 * middle, 1.43 * middle, 1.30 * middle, 1.53 * middle), fill=255)
         drawing.text(
-            (middle, middle),
+            (middle, middle - up),
             str(number),
             fill=255,
             font=load_font(round(height)),
@@ -240,21 +241,21 @@ def _reflections(size: Size) -> tuple[tuple[Sprite, Point], ...]:
     return (
         _glint(
             size,
-            lambda mask: _arc(mask, DRUM_RADIUS - 0.035, 0.022, 292, 332, _WHITE),
+            lambda mask: _arc(mask, DRUM_RADIUS - 0.035, 0.022, 292, 332, WHITE),
             (-0.34, 0.24),
             (-0.10, 0.50),
             0.34,
         ),
         _glint(
             size,
-            lambda mask: _arc(mask, DRUM_RADIUS - 0.022, 0.008, 112, 150, _WHITE),
+            lambda mask: _arc(mask, DRUM_RADIUS - 0.022, 0.008, 112, 150, WHITE),
             (0.10, 0.66),
             (0.36, 0.90),
             0.26,
         ),
         _glint(
             size,
-            lambda mask: mask.line([(x - 0.036, strip - length), (x - 0.036, strip + length)], 0.007, _WHITE),
+            lambda mask: mask.line([(x - 0.036, strip - length), (x - 0.036, strip + length)], 0.007, WHITE),
             (-0.055, strip - length - 0.02),
             (-0.015, strip + length + 0.02),
             0.5,

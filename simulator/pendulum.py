@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
 from constants import (
@@ -25,7 +24,7 @@ from constants import (
     SIMULATOR_FPS,
 )
 from double_pendulum import derivative
-from simulator.base import SceneSimulator, Size, Take
+from simulator.base import Array, SceneSimulator, Size, Take, smoothstep
 from simulator.drawing import (
     SUPERSAMPLING,
     WHITE,
@@ -67,7 +66,7 @@ _GROWTH_S = 0.5
 
 
 @functools.lru_cache(maxsize=8)
-def _motion(release: tuple[float, float]) -> NDArray[np.float64]:
+def _motion(release: tuple[float, float]) -> Array:
     """Both angles at every frame, radians, shape (frames, 2), from rest at angles in degrees."""
     start = [*np.radians(release), 0.0, 0.0]
     times = np.arange(_FRAMES) / SIMULATOR_FPS
@@ -75,7 +74,7 @@ def _motion(release: tuple[float, float]) -> NDArray[np.float64]:
     return np.asarray(solved.y[:2].T)
 
 
-def weights(angles: NDArray[np.float64]) -> tuple[Point, Point]:
+def weights(angles: Array) -> tuple[Point, Point]:
     """Where both weights are, in scene coordinates."""
     x, y = PIVOT
     points = []
@@ -85,7 +84,7 @@ def weights(angles: NDArray[np.float64]) -> tuple[Point, Point]:
     return points[0], points[1]
 
 
-def outcome_of(angles: NDArray[np.float64]) -> int:
+def outcome_of(angles: Array) -> int:
     """1 when the lower of both weights is left of the pivot, 2 when it is to the right."""
     lowest = max(weights(angles), key=lambda point: point[1])
     return 1 if lowest[0] < PIVOT[0] else 2
@@ -100,7 +99,7 @@ def _natural_outcome(rng: np.random.Generator) -> int:
     return outcome_of(_motion(_release(rng))[-1])
 
 
-def motion_to(outcome: int | None, rng: np.random.Generator) -> NDArray[np.float64]:
+def motion_to(outcome: int | None, rng: np.random.Generator) -> Array:
     """The motion after the first release that leads to an outcome; after the first of all when none is asked for."""
     for _ in range(_MAX_RELEASES):
         motion = _motion(_release(rng))
@@ -158,11 +157,10 @@ class _Fault:
 
     def growth(self, index: int) -> float:
         """How far it has gone at a frame, 0 to 1."""
-        share = min(max((index - self.onset) / SIMULATOR_FPS / _GROWTH_S, 0.0), 1.0)
-        return share * share * (3 - 2 * share)
+        return smoothstep((index - self.onset) / SIMULATOR_FPS / _GROWTH_S)
 
 
-def _draw(size: Size, motion: NDArray[np.float64], index: int, fault: _Fault | None = None) -> Frame:
+def _draw(size: Size, motion: Array, index: int, fault: _Fault | None = None) -> Frame:
     """The picture at a frame of a motion."""
     frame, view = _background(size).copy(), View(size)
     joint, tip = weights(motion[index])
@@ -182,9 +180,11 @@ def _draw(size: Size, motion: NDArray[np.float64], index: int, fault: _Fault | N
         end = joint[0] + length * math.sin(angle), joint[1] + length * math.cos(angle)
         _outer(frame, view, [joint, end], growth)
         _outer(frame, view, [joint, tip])
-    else:
+    elif fault.kind == "extra_ball":
         _outer(frame, view, [joint, tip])
         _weight(frame, view, _between(joint, tip, 0.5) if fault.side > 0 else _between(PIVOT, joint, 0.5), growth)
+    else:
+        raise KeyError(fault.kind)
     _weight(frame, view, joint)
     return frame
 
@@ -222,7 +222,7 @@ def _bent(start: Point, end: Point, bulge: float) -> list[Point]:
     return points
 
 
-def _flying(motion: NDArray[np.float64], fault: _Fault, index: int) -> list[Point]:
+def _flying(motion: Array, fault: _Fault, index: int) -> list[Point]:
     """The broken-off end of the outer rod: it flies on as it moved when it broke, and turns."""
     (joint, before), (_, now) = weights(motion[fault.onset]), weights(motion[fault.onset + 1])
     seconds = (index - fault.onset) / SIMULATOR_FPS

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFilter
 
 from simulator.base import Size
-from simulator.drawing import SUPERSAMPLING, Colour, Painter, Point, View, load_font
+from simulator.drawing import SUPERSAMPLING, WHITE, Colour, Painter, Point, View, load_font
 from simulator.textures import felt, wood
 from video_io import Frame
 
@@ -70,7 +70,7 @@ def place(radius: float, angle: float) -> Point:
 def bowl(size: Size) -> Frame:
     """The table and the bowl, with nothing in it."""
     painter = Painter(size, felt(size, (6, 26, 40), (26, 84, 104)))
-    painter.soft(lambda mask: mask.disc((0.012, 0.516), BOWL_RADIUS, (255, 255, 255)), 0.014, (0, 0, 0), 0.7)
+    painter.soft(lambda mask: mask.disc((0.012, 0.516), BOWL_RADIUS, WHITE), 0.014, (0, 0, 0), 0.7)
     light, dark = (
         wood(size, "roulette/rim", (104, 52, 22), (172, 98, 48)),
         wood(size, "roulette/track", (54, 24, 12), (98, 48, 22)),
@@ -81,17 +81,17 @@ def bowl(size: Size) -> Frame:
     painter.textured(_circle(TRACK_OUTER), dark)
     # The track is a groove: shaded under its outer edge, bright where it turns down to the rotor.
     painter.soft(
-        lambda mask: _ring(mask, TRACK_OUTER + 0.002, TRACK_OUTER - 0.012, (255, 255, 255)), 0.006, (0, 0, 0), 0.75
+        lambda mask: _ring(mask, TRACK_OUTER + 0.002, TRACK_OUTER - 0.012, WHITE), 0.006, (0, 0, 0), 0.75
     )
     painter.soft(
-        lambda mask: _ring(mask, TRACK_RADIUS + 0.003, TRACK_RADIUS - 0.012, (255, 255, 255)),
+        lambda mask: _ring(mask, TRACK_RADIUS + 0.003, TRACK_RADIUS - 0.012, WHITE),
         0.008,
         (196, 130, 80),
         0.40,
     )
     painter.textured(_circle(TRACK_INNER), light)
     painter.soft(
-        lambda mask: _ring(mask, ROTOR_RADIUS + 0.009, ROTOR_RADIUS - 0.01, (255, 255, 255)), 0.005, (0, 0, 0), 0.8
+        lambda mask: _ring(mask, ROTOR_RADIUS + 0.009, ROTOR_RADIUS - 0.01, WHITE), 0.005, (0, 0, 0), 0.8
     )
     for k in range(8):
         _diamond(painter, k * np.pi / 4 + np.pi / 8, upright=k % 2 == 0)
@@ -229,10 +229,10 @@ def _paint_cone(painter: Painter, unit: float) -> None:
         _outline(painter, unit * (radius - inset), unit * 0.0016, (222, 168, 96))
     # The cone is dark around its edge, and the hub throws a shadow on it.
     painter.soft(
-        lambda mask: _outline(mask, unit * radius, unit * 0.03, (255, 255, 255)), unit * 0.014, (30, 12, 4), 0.55
+        lambda mask: _outline(mask, unit * radius, unit * 0.03, WHITE), unit * 0.014, (30, 12, 4), 0.55
     )
     painter.soft(
-        lambda mask: mask.disc(middle, unit * (HUB_RADIUS + 0.012), (255, 255, 255)), unit * 0.010, (20, 8, 2), 0.7
+        lambda mask: mask.disc(middle, unit * (HUB_RADIUS + 0.012), WHITE), unit * 0.010, (20, 8, 2), 0.7
     )
 
     def arms(mask: Painter) -> None:
@@ -241,8 +241,8 @@ def _paint_cone(painter: Painter, unit: float) -> None:
                 unit * ARM_RADIUS * float(np.sin(k * np.pi / 2)),
                 0.5 - unit * ARM_RADIUS * float(np.cos(k * np.pi / 2)),
             )
-            mask.line([middle, end], unit * 0.016, (255, 255, 255))
-            mask.disc(end, unit * 0.020, (255, 255, 255))
+            mask.line([middle, end], unit * 0.016, WHITE)
+            mask.disc(end, unit * 0.020, WHITE)
 
     painter.soft(arms, unit * 0.006, (20, 8, 2), 0.6)
     _dome(painter, middle, unit * HUB_RADIUS)

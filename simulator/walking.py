@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator
 
 from constants import SIMULATOR_FPS
-from simulator.base import SceneSimulator, Size, Take
+from simulator.base import SceneSimulator, Size, Take, smoothstep
 from simulator.walking_drawing import END_Z, JUNCTION_Z, Pose, corridor, draw_person
 from video_io import Frame
 
@@ -47,8 +47,7 @@ def poses(take: Take) -> Iterator[Pose]:
     glance_side = rng.choice([-1, 1])
     along, now, glance = 0.0, 0.0, 0.0
     for index in range(1, round(DURATION_S * SIMULATOR_FPS)):
-        share = min(index / SIMULATOR_FPS / _START_S, 1.0)
-        wanted = speed * share * share * (3 - 2 * share)
+        wanted = speed * smoothstep(index / SIMULATOR_FPS / _START_S)
         braked = speed * math.sqrt(max(halt - along, 0.0) / _BRAKING_M)
         now = min(wanted, braked)
         along += now / SIMULATOR_FPS

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.base import Size
+from simulator.base import Size, smoothstep
 from simulator.drawing import SUPERSAMPLING, Colour, capsule
 from video_io import Frame
 
@@ -272,7 +272,7 @@ def _leg(at: _At, side: int, phase: float, stride: float, hip: float) -> list[_L
         reach, lift = stride * (0.5 - share), 0.12 * stride * max(0.0, 2 * share - 1) ** 2
     else:
         share -= 1
-        reach = stride * (share * share * (3 - 2 * share) - 0.5)
+        reach = stride * (smoothstep(share) - 0.5)
         lift = 0.12 * stride * (1 - share) ** 2 + 0.16 * stride * math.sin(math.pi * share)
     ankle = (reach, _ANKLE_HEIGHT + lift)
     knee, ankle = _two_bones((0.0, hip), ankle, _THIGH, _SHIN)

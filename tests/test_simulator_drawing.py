@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.drawing import WHITE, Painter, View, capsule, disc, polygon, soft_disc, sphere, vertical_gradient
+from simulator.drawing import WHITE, Painter, View, capsule, soft_disc, sphere, vertical_gradient
 from video_io import Frame
 
 SIZE = (96, 60)
@@ -26,9 +26,9 @@ def area_and_middle(frame: Frame) -> tuple[float, tuple[float, float]]:
 
 
 @given(inside, inside, st.floats(3, 15))
-def test_a_disc_covers_its_area_around_its_middle(x: float, y: float, radius: float) -> None:
+def test_a_capsule_of_no_length_covers_a_disc_around_its_middle(x: float, y: float, radius: float) -> None:
     frame = black()
-    disc(frame, (x, y), radius, WHITE)
+    capsule(frame, (x, y), (x, y), radius, radius, WHITE)
     area, middle = area_and_middle(frame)
     assert area == pytest.approx(math.pi * radius**2, rel=0.04)
     assert middle == pytest.approx((x, y), abs=0.05)
@@ -58,7 +58,6 @@ def test_what_lies_outside_the_frame_is_cut_off(where: tuple[float, float]) -> N
         x, y = where[0] + dx, where[1] + dy
         sphere(8, (200, 80, 40)).paste(frame, (x, y))
         capsule(frame, (x, y), (x + 9, y + 4), 3, 2, (10, 200, 30))
-        polygon(frame, [(x - 5, y), (x + 5, y), (x, y + 7)], (250, 250, 10))
     window = whole[300 : 300 + SIZE[1], 300 : 300 + SIZE[0]]
     assert np.abs(part.astype(int) - window).max() <= 1
 
@@ -83,8 +82,8 @@ def test_a_painted_shape_lies_where_the_same_moving_shape_would() -> None:
     painter = Painter(SIZE, (0, 0, 0))
     painter.disc((0.1, 0.4), 0.15, WHITE)
     moving = black()
-    view = View(SIZE)
-    disc(moving, view.at((0.1, 0.4)), view.length(0.15), WHITE)
+    middle, radius = View(SIZE).at((0.1, 0.4)), View(SIZE).length(0.15)
+    capsule(moving, middle, middle, radius, radius, WHITE)
     for found, expected in zip(area_and_middle(painter.frame()), area_and_middle(moving), strict=True):
         assert found == pytest.approx(expected, rel=0.02)
 

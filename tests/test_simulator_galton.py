@@ -10,7 +10,7 @@ from constants import SIMULATOR_FPS
 from simulator import SIMULATORS, Take, first_frame
 from simulator.base import generator
 from simulator.drawing import View
-from simulator.galton import ARTEFACTS, DURATION_S, STEP_S, Track, tracks
+from simulator.galton import DURATION_S, STEP_S, Track, tracks
 from simulator.galton_drawing import (
     BALL_RADIUS,
     BIN_CENTRES,
@@ -93,7 +93,7 @@ def test_the_ball_never_passes_through_a_peg_or_a_divider(outcome: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("outcome", "artefact"), [(1, None), (6, None), (11, None), *((None, kind) for kind in ARTEFACTS)]
+    ("outcome", "artefact"), [(1, None), (6, None), (11, None), *((None, kind) for kind in SIMULATORS["galton_board"].artefacts)]
 )
 def test_no_ball_jumps(outcome: int | None, artefact: str | None) -> None:
     for seed in range(10):

@@ -11,7 +11,7 @@ from scenes import SCENES
 from simulator.base import Take
 from simulator.drawing import View
 from simulator.lottery import BALLS, FRAMES, SIMULATORS, State, motion
-from simulator.lottery_machine import BALL_RADIUS, DRUM_RADIUS, TUBE_BALL, TUBE_CAP, TUBE_FLOOR
+from simulator.lottery_machine import BALL_RADIUS, DRUM_CENTRE, DRUM_RADIUS, TUBE_BALL, TUBE_CAP, TUBE_FLOOR, draw_balls
 from video_io import Frame
 
 LOTTERY = SIMULATORS["lottery"]
@@ -112,3 +112,23 @@ def test_the_number_in_the_tube_is_drawn_dark_on_white_and_differs_between_outco
 
 def test_the_tube_of_the_first_frame_is_empty() -> None:
     assert tube(LOTTERY.first_frame(SIMULATOR_SIZE)).max() < 200
+
+
+def test_no_number_that_stands_on_its_head_looks_like_another_one() -> None:
+    def number(ball: int, angle: float) -> NDArray[np.float64]:
+        """Ink of a ball's number, mean 0 and length 1."""
+        width, height = SIMULATOR_SIZE
+        frame = np.zeros((height, width, 3), np.uint8)
+        places = np.full((ball, 2), (0.0, 0.30))
+        places[-1] = 0.0
+        draw_balls(frame, places, np.full(ball, angle), 0.0, SIMULATOR_SIZE)
+        x, y = (round(v) for v in View(SIMULATOR_SIZE).at(DRUM_CENTRE))
+        half = round(0.7 * BALL_RADIUS * height)
+        ink = (frame[y - half : y + half, x - half : x + half, 0] < 128).astype(float)
+        return (ink - ink.mean()) / np.linalg.norm(ink - ink.mean())
+
+    upright = np.array([number(ball, 0.0).ravel() for ball in range(1, BALLS + 1)])
+    overturned = np.array([number(ball, np.pi).ravel() for ball in range(1, BALLS + 1)])
+    alike = upright @ overturned.T
+    np.fill_diagonal(alike, 0.0)  # 1 and 8 may look like themselves
+    assert alike.max() < 0.8
