@@ -51,7 +51,12 @@ PROVIDERS: dict[str, Callable[[], Provider]] = {"replicate": ReplicateProvider, 
 def arguments() -> cli.Parser:
     options = cli.Parser(__doc__)
     cli.add_cells(options)
-    options.add_argument("--model", nargs="+", default=[cli.ALL], metavar="MODEL", help="models, or all of the study")
+    options.add_argument(
+        "--model",
+        nargs="+",
+        metavar="MODEL",
+        help="models, or all of the study (default, but not where that is paid for)",
+    )
     options.add_argument("--count", type=cli.whole(1), metavar="N", help="seeds 0..N-1 (default: all of the study)")
     options.add_argument("--provider", choices=PROVIDERS, default="replicate", help="who makes the videos")
     options.add_argument(
@@ -89,6 +94,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = arguments().parse_args(argv)
     study, scenes = cli.study_and_scenes(args)
     _check_provider(args, study)
+    is_named, args.model = args.model is not None, args.model or [cli.ALL]
     count = study.n if args.count is None else args.count
     if count > study.n:
         raise UserError(f"--count {count}: too many; expected at most {study.n}, the rollouts of a cell of {study.key}")
@@ -105,6 +111,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     if args.dry_run:
         print(markdown(bill(requests, plan(History(folder), folder, requests), settings)), end="")
         return 0
+    if not is_named and any(request.generation.model.replicate_id for request in requests):
+        raise UserError(
+            f"--model: not given; expected the models to pay for, or all, for {len(requests)} rollouts (see --dry-run)"
+        )
     # Whoever continues is not to pay again unasked.
     command = shlex.join(["python", Path(__file__).name, *(word for word in argv if word != "--retry")])
     return run(requests, folder, PROVIDERS[args.provider], settings, command)
@@ -176,7 +186,7 @@ def _check_provider(args: argparse.Namespace, study: Study) -> None:
             raise UserError(f"{options[0]}: is of the simulator; expected it with --provider simulator only")
         if not study.published:
             raise UserError(f"--study {study.key}: its models are simulated; expected --provider simulator")
-    elif args.law and args.model != [cli.ALL]:
+    elif args.law and args.model is not None:
         raise UserError("--law: together with --model; expected one of them")
     elif study.overrides and options and options != ["--size"]:
         raise UserError(

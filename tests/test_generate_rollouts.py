@@ -1,5 +1,8 @@
 """generate_rollouts.py against Replicate on loopback: nothing is lost, and nothing is paid twice."""
 
+import base64
+import contextlib
+import io
 import json
 import os
 import re
@@ -9,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +23,16 @@ from ledger import FolderLock
 from models import MODELS
 from paths import ROOT
 from protocol import generation
+from providers import downloading, replicate_api
 from providers.base import Request, State
 from providers.history import History
 from scenes import SCENES
 from studies import STUDIES
 from tests.services.base import NO_ANSWER, Fault, Response, json_response
 from tests.services.clips import blank_clip, moving_clip
-from tests.services.replicate_server import TOKEN, Outcome, ReplicateService, input_schema
+from tests.services.replicate_server import TOKEN, Outcome, ReplicateService, input_schema, version_of
 from tests.services.studio import Studio, studio
+from video_io import inspect_clip
 
 Script = Callable[[str, Mapping[str, Any], int], Outcome]
 
@@ -93,11 +99,20 @@ def test_a_second_complete_run_needs_neither_key_nor_network(tmp_path: Path, mon
 # --- what the output of a prediction looks like
 
 
-@pytest.mark.parametrize("output", [lambda url: url, lambda url: [url]], ids=["url", "list of one"])
+@pytest.mark.parametrize(
+    "output",
+    [
+        lambda url: url,
+        lambda url: [url],
+        lambda url: f"data:video/mp4;base64,{base64.b64encode(moving_clip()).decode()}",
+    ],
+    ids=["url", "list of one", "data URL"],
+)
 def test_one_video_is_taken_whatever_the_shape(tmp_path: Path, output: Callable[[str], Any]) -> None:
     with studio(tmp_path, ReplicateService(_always(Outcome(output=output)))) as place:
         assert place.run("--count", "1").code == 0
         assert place.videos() == ["dice/wan/seed_0.mp4"]
+        assert inspect_clip(place.rollouts / "main" / "dice" / "wan" / "seed_0.mp4").frames == 8
 
 
 @pytest.mark.parametrize(
@@ -181,10 +196,42 @@ def test_what_may_have_been_paid_for_is_not_made_again_unasked(tmp_path: Path, o
         assert ran.code == 1 and f"seed 0: {state}" in ran.out
         assert (place.rollout(0).attempts[-1].state, place.leftovers()) == (state, [])
         assert len(place.videos()) == 2, "the other rollouts go on"
+        assert "1 predictions, 1 of them for rollouts that may have been paid for" in ran.out
         assert place.run("--count", "3").code == 1
         assert place.created()["wan-video/wan-2.7-i2v", SCENES["dice"].generation_prompt, 0] == 1
-        assert place.run("--count", "3", "--retry").code == 0
+        assert "| wan | 2 | 0 | 1 | 0 | 0 | 0 |" in place.run("--count", "3", "--dry-run").out
+        assert "| wan | 2 | 0 | 0 | 1 | 3 | ? |" in place.run("--count", "3", "--dry-run", "--retry").out
+        ran = place.run("--count", "3", "--retry")
+        assert ran.code == 0 and "1 created by this run" in ran.out
         assert place.created()["wan-video/wan-2.7-i2v", SCENES["dice"].generation_prompt, 0] == 2
+
+
+@pytest.mark.parametrize("arguments", [[], ["--retry"]], ids=["rerun", "with --retry"])
+@pytest.mark.parametrize(
+    "fault",
+    [Response(403, b"AccessDenied"), Response(404), Response(200, moving_clip()[:-40]), Response(400)],
+    ids=["no access", "not there", "broken", "turned down"],
+)
+def test_a_video_that_can_be_had_after_all_is_fetched_and_not_paid_again(
+    tmp_path: Path, fault: Response, arguments: list[str]
+) -> None:
+    with studio(tmp_path) as place:
+        place.service.fail("GET", "/delivery/", *[fault] * (1 if fault.status == 400 else 3))
+        ran = place.run("--count", "1")
+        assert ran.code == 1 and place.videos() == []
+        first, _, continued = ran.out.partition("continue with:\n")[2].partition("\nNew attempts")
+        assert first == f"python generate_rollouts.py {' '.join(place.arguments('--count', '1'))}"
+        assert continued.startswith(", up to 1 predictions, 1 of them for rollouts that may have been paid for")
+        assert place.run("--count", "1", *arguments).code == 0
+        assert len(place.service.predictions) == 1
+
+
+def test_the_command_that_continues_does_not_ask_for_new_attempts_again(tmp_path: Path) -> None:
+    with studio(tmp_path, ReplicateService(_always(Outcome(life_s=-1.0)))) as place:
+        place.run("--count", "1")
+        ran = place.run("--count", "1", "--retry")
+        assert len(place.service.predictions) == 2
+        assert "--retry" not in ran.out.partition("continue with:\n")[2].partition("\n")[0]
 
 
 def test_a_run_of_equal_failures_stops_its_cell_and_no_other(tmp_path: Path) -> None:
@@ -219,10 +266,22 @@ def test_identical_videos_are_told(tmp_path: Path) -> None:
 
 
 def test_reset_hints_of_a_429_are_obeyed(tmp_path: Path) -> None:
-    with studio(tmp_path, ReplicateService(creates_a_second=25)) as place:
-        assert place.run("--count", "12").code == 0
-        assert place.service.limited > 0
+    with studio(tmp_path, ReplicateService(creates_a_second=4)) as place:
+        assert place.run("--count", "4", "--concurrency", "1").code == 0
+        assert len(place.service.limits) > 1, "a hint in the body, and one in a header"
         assert set(place.created().values()) == {1}
+        arrivals = [request.time for request in place.service.sent("POST", "/predictions")]
+        for asked, pause_s in place.service.limits:
+            after = [arrival for arrival in arrivals if arrival > asked]
+            assert after[0] >= asked + pause_s - 0.001, "the hint has three decimals"
+
+
+def test_creates_keep_the_rate_that_is_set(tmp_path: Path) -> None:
+    with studio(tmp_path) as place:
+        start = time.monotonic()
+        assert place.run("--count", "4", rate=300).code == 0
+        for number, request in enumerate(place.service.sent("POST", "/predictions")):
+            assert request.time - start >= number * 60 / 300
 
 
 @pytest.mark.parametrize(
@@ -241,6 +300,19 @@ def test_an_exhausted_account_ends_the_run_with_the_command_that_continues(tmp_p
         assert "continue with:\npython generate_rollouts.py --model wan" in ran.out
         assert place.run("--count", "3").code == 0
         assert set(place.created().values()) == {1}
+
+
+def test_a_model_that_may_not_be_used_stops_its_own_cells_only(tmp_path: Path) -> None:
+    forbidden = json_response({"title": "Forbidden", "detail": "accept the licence of this model first"}, 403)
+    with studio(tmp_path) as place:
+        place.service.fail("POST", "/models/wan-video/", *[forbidden] * 12)
+        ran = place.run("--count", "3", model="wan seedance", scene="ball dice")
+        assert ran.code == 1 and len(place.videos()) == 6
+        assert ran.out.count("wan: no more predictions are created: HTTP 403: Forbidden: accept the licence") == 1
+        assert "--retry" not in ran.out
+        place.service.forget_faults()
+        assert place.run("--count", "3", model="wan seedance", scene="ball dice").code == 0
+        assert set(place.created().values()) == {1} and len(place.created()) == 12
 
 
 def test_the_cap_bounds_what_a_run_creates(tmp_path: Path) -> None:
@@ -329,6 +401,17 @@ def test_a_prediction_that_is_already_accounted_for_is_not_taken_for_a_lost_one(
         assert len(place.service.predictions) == 2
 
 
+def test_creates_without_an_answer_are_told_with_the_reason_and_made_by_a_rerun(tmp_path: Path) -> None:
+    with studio(tmp_path) as place:
+        place.service.fail("POST", "/predictions", *[json_response({"detail": "no capacity"}, 500)] * 5)
+        ran = place.run("--count", "1")
+        assert ran.code == 1 and "missing: dice / wan seed 0: failed (HTTP 500: no capacity)" in ran.out
+        assert "continue with:" in ran.out and "--retry" not in ran.out
+        assert {attempt.detail for attempt in place.rollout().attempts} == {"HTTP 500: no capacity"}
+        assert place.run("--count", "1").code == 0
+        assert len(place.service.predictions) == 1
+
+
 def test_a_request_that_is_turned_down_is_told_and_not_repeated(tmp_path: Path) -> None:
     with studio(tmp_path) as place:
         place.service.fail(
@@ -390,7 +473,46 @@ def test_a_video_may_come_from_another_port_of_this_machine_but_never_with_the_t
         with studio(tmp_path, ReplicateService(_always(Outcome(url=elsewhere)))) as place:
             store.fail("GET", "/delivery/", Response(200, moving_clip()))
             assert place.run("--count", "1").code == 0
+            assert place.service.sent("GET", "/delivery/") == []
         assert "authorization" not in store.sent("GET", "/delivery/")[0].headers
+
+
+def test_a_video_on_the_services_own_host_is_fetched_with_the_token(tmp_path: Path) -> None:
+    with studio(tmp_path) as place:
+        assert place.run("--count", "1").code == 0
+        assert [r.headers.get("authorization") for r in place.service.sent("GET", "/delivery/")] == [f"Bearer {TOKEN}"]
+
+
+def test_a_frame_whose_upload_expires_is_uploaded_again(tmp_path: Path) -> None:
+    service = ReplicateService(_always(Outcome(latency_s=0.4)), file_life_s=1.5)
+    with studio(tmp_path, service) as place:
+        ran = place.run("--count", "5", "--concurrency", "1")
+        assert ran.code == 0 and 1 < len(place.service.files) < 5
+        assert set(place.created().values()) == {1}, "no prediction fails for want of its frame"
+
+
+def test_a_download_that_trickles_is_broken_off_and_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(downloading, "DOWNLOAD_TIMEOUT_S", 0.3)
+    # At this pace it would take a minute, and be broken at its end.
+    trickle = Response(200, moving_clip()[:600], drip_s=0.1)
+    with studio(tmp_path) as place:
+        place.service.fail("GET", "/delivery/", *[trickle] * 3)
+        started = place.service.now()
+        assert place.run("--count", "1").code == 0
+        assert place.rollout().attempts[-1].state is State.SUCCEEDED and len(place.service.predictions) == 1
+        assert (place.service.now() - started).total_seconds() < 60
+
+
+def test_an_answer_that_does_not_come_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replicate_api, "_CALL_TIMEOUT_S", 0.5)
+    # Whoever waits for these is told something else.
+    rejected = replace(json_response({"detail": "too late"}, 422), delay_s=3.0)
+    failed = {"id": "x", "model": "m", "version": "v", "status": "failed", "error": "too late"}
+    with studio(tmp_path) as place:
+        place.service.fail("POST", "/predictions", Fault(rejected, after=True))
+        place.service.fail("GET", "/v1/predictions/", replace(json_response(failed), delay_s=3.0))
+        assert place.run("--count", "1").code == 0
+        assert len(place.service.predictions) == 1
 
 
 def test_the_token_is_nowhere_but_in_headers(tmp_path: Path) -> None:
@@ -485,6 +607,52 @@ def test_an_unusable_account_is_told_before_anything_is_paid(
         assert not place.service.predictions
 
 
+@pytest.mark.parametrize("path", ["/v1/account", "/v1/models/"])
+@pytest.mark.parametrize("fault", [NO_ANSWER, json_response({"detail": "internal"}, 500), Response(200, b"no json")])
+def test_a_preflight_without_an_answer_is_made_again_and_ends_in_one_line(
+    tmp_path: Path, path: str, fault: Response
+) -> None:
+    with studio(tmp_path) as place:
+        place.service.fail("GET", path, fault, fault)
+        assert place.run("--count", "1").code == 0
+        place.service.fail("GET", path, *[fault] * 20)
+        ran = place.run("--count", "2")
+        assert ran.code == 2 and "expected an answer; nothing was paid" in ran.err
+        assert ran.err.count("\n") == 1 and "REPLICATE_API_TOKEN" not in ran.err
+        assert len(place.service.predictions) == 1
+
+
+@pytest.mark.parametrize("tells_kind", [True, False])
+def test_a_model_that_is_not_official_is_run_by_its_version(tmp_path: Path, tells_kind: bool) -> None:
+    wan = "wan-video/wan-2.7-i2v"
+    with studio(tmp_path, ReplicateService(community=[wan], tells_kind=tells_kind)) as place:
+        assert place.run("--count", "3", model="wan seedance").code == 0
+        assert {p.version for p in place.service.predictions.values() if p.model == wan} == {version_of(wan)}
+        assert place.service.sent("POST", "/models/wan-video/") == [] or not tells_kind
+        assert place.versions("wan") == {version_of(wan)} and len(place.service.predictions) == 6
+
+
+def test_the_ledger_keeps_the_version_of_an_official_model(tmp_path: Path) -> None:
+    with studio(tmp_path) as place:
+        assert place.run("--count", "2").code == 0
+        assert place.versions("wan") == {version_of("wan-video/wan-2.7-i2v")}
+
+
+def test_a_lost_create_of_a_version_is_found(tmp_path: Path) -> None:
+    with studio(tmp_path, ReplicateService(community=["wan-video/wan-2.7-i2v"])) as place:
+        place.service.fail("POST", "/predictions", Fault(NO_ANSWER, after=True))
+        assert place.run("--count", "1").code == 0
+        assert len(place.service.predictions) == 1 and place.versions("wan") == {version_of("wan-video/wan-2.7-i2v")}
+
+
+def test_a_model_that_cannot_be_run_at_all_is_named(tmp_path: Path) -> None:
+    with studio(tmp_path) as place:
+        about = {"is_official": False, "latest_version": None}
+        place.service.fail("GET", "/v1/models/", json_response(about))
+        ran = place.run("--count", "1")
+        assert ran.code == 2 and "model wan (wan-video/wan-2.7-i2v): is not official and has no version" in ran.err
+
+
 @pytest.mark.parametrize(
     ("schema", "says"),
     [
@@ -521,6 +689,33 @@ def test_a_model_without_a_published_schema_is_used_and_told(tmp_path: Path) -> 
     with studio(tmp_path, ReplicateService(schemas={"wan-video/wan-2.7-i2v": {}})) as place:
         ran = place.run("--count", "1")
         assert ran.code == 0 and "publishes no input schema" in ran.out
+
+
+def test_unchecked_inputs_are_told_before_anything_is_paid(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told: list[str] = []
+
+    def outcome(model: str, inputs: Mapping[str, Any], before: int) -> Outcome:
+        told.append(capsys.readouterr().out)
+        return Outcome()
+
+    with studio(tmp_path, ReplicateService(outcome, schemas={"wan-video/wan-2.7-i2v": {}})) as place:
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in place.environment.items():
+                patch.setenv(name, value)
+            assert generate_rollouts.main(place.arguments("--count", "1")) == 0
+        assert ["its input names are not checked" in text for text in told] == [True]
+
+
+def test_nothing_is_paid_for_models_that_were_not_named(tmp_path: Path) -> None:
+    with studio(tmp_path) as place:
+        where = ["--rollouts", str(place.rollouts), "--frames", str(place.frames)]
+        assert generate_rollouts.main([*where, "--scene", "dice", "--dry-run"]) == 0
+        with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stderr(io.StringIO()) as error:
+            for name, value in place.environment.items():
+                patch.setenv(name, value)
+            assert generate_rollouts.main([*where, "--scene", "dice"]) == 2
+        assert "--model: not given; expected the models to pay for, or all, for 160 rollouts" in error.getvalue()
+        assert place.service.requests == []
 
 
 # --- folders

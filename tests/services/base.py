@@ -18,13 +18,14 @@ LOOPBACK = "127.0.0.1"
 
 @dataclass(frozen=True)
 class Request:
-    """What a client sent. Header names are in lower case."""
+    """What a client sent. Header names are in lower case. time: of its arrival, on the monotonic clock."""
 
     method: str
     path: str
     query: Mapping[str, str]
     headers: Mapping[str, str]
     body: bytes
+    time: float = field(default_factory=time.monotonic)
 
     def json(self) -> Any:
         return json.loads(self.body)
@@ -36,6 +37,7 @@ class Response:
 
     delay_s: how long the client waits for it.
     cut_at: only so many bytes of the body are sent, then the connection is closed; -1: nothing at all is sent.
+    drip_s: the body comes byte by byte, with such a pause after each.
     """
 
     status: int = 200
@@ -43,6 +45,7 @@ class Response:
     headers: Mapping[str, str] = field(default_factory=dict)
     delay_s: float = 0.0
     cut_at: int | None = None
+    drip_s: float = 0.0
 
 
 def json_response(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
@@ -95,6 +98,11 @@ class LoopbackService:
         for fault in faults:
             queued = fault if isinstance(fault, Fault) else Fault(fault)
             self._faults.append((lambda request: request.method == method and path_part in request.path, queued))
+
+    def forget_faults(self) -> None:
+        """Let nothing go wrong any more."""
+        with self.mutex:
+            self._faults.clear()
 
     def sent(self, method: str, path_part: str) -> list[Request]:
         """The requests so far of this method whose path contains `path_part`."""
@@ -194,6 +202,12 @@ def _handler(service: LoopbackService) -> type[BaseHTTPRequestHandler]:
             if response.status != 204:
                 self.send_header("Content-Length", str(len(response.body)))
             self.end_headers()
+            if response.drip_s:
+                for byte in response.body:
+                    self.wfile.write(bytes([byte]))
+                    self.wfile.flush()
+                    time.sleep(response.drip_s)
+                return
             self.wfile.write(response.body[: response.cut_at])
             self.wfile.flush()
             if response.cut_at is not None:

@@ -7,10 +7,11 @@ Format: https://replicate.com/docs/reference/http, as the client (replicate 1.0.
 """
 
 import argparse
+import hashlib
 import json
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -48,6 +49,7 @@ class Created:
 
     id: str
     model: str
+    version: str
     input: dict[str, Any]
     outcome: Outcome
     time: datetime
@@ -74,6 +76,9 @@ class ReplicateService(LoopbackService):
 
     creates_a_second: rate limit; beyond it a create gets a 429 with a hint in the body or in the header, by turns.
     file_life_s: how long uploads are kept. schemas: replicate id -> properties of its input schema.
+    community: replicate ids of models that are not official: their predictions are created by version only. Models say
+    which kind they are unless `tells_kind` is false.
+    limits: of each 429, the time of its request on the monotonic clock and the pause that it asked for, seconds.
     """
 
     def __init__(
@@ -85,12 +90,16 @@ class ReplicateService(LoopbackService):
         creates_a_second: float | None = None,
         file_life_s: float = 24 * 3600.0,
         schemas: Mapping[str, Mapping[str, Any]] | None = None,
+        community: Collection[str] = (),
+        tells_kind: bool = True,
     ) -> None:
         super().__init__(port, clock_ahead_s)
         self.predictions: dict[str, Created] = {}
         self.files: dict[str, StoredFile] = {}
         self.schemas = dict(published_schemas() if schemas is None else schemas)
-        self.limited = 0
+        self.limits: list[tuple[float, float]] = []
+        self._community = frozenset(community)
+        self._tells_kind = tells_kind
         self._outcome = outcome
         self._spacing = 1 / creates_a_second if creates_a_second else 0.0
         self._next_create = 0.0
@@ -109,14 +118,18 @@ class ReplicateService(LoopbackService):
                     return json_response({"type": "user", "username": "test", "name": "Test", "github_url": None})
                 case ("GET", "models", owner, name):
                     return self._model(f"{owner}/{name}")
-                case ("POST", "models", owner, name, "predictions"):
-                    return self._create(f"{owner}/{name}", request.json()["input"])
+                case ("POST", "models", owner, name, "predictions") if f"{owner}/{name}" not in self._community:
+                    return self._create(f"{owner}/{name}", request)
+                case ("POST", "predictions"):
+                    versions = {version_of(model): model for model in self._community}
+                    return self._create(versions.get(request.json()["version"], ""), request)
                 case ("GET", "predictions"):
                     return self._list(int(request.query.get("cursor", 0)))
                 case ("GET", "predictions", prediction_id) if prediction_id in self.predictions:
                     return json_response(self._prediction(self.predictions[prediction_id]))
                 case ("POST", "predictions", prediction_id, "cancel") if prediction_id in self.predictions:
-                    self.predictions[prediction_id].cancelled = True
+                    created = self.predictions[prediction_id]
+                    created.cancelled = created.cancelled or self.now() < created.ends
                     return json_response(self._prediction(self.predictions[prediction_id]))
                 case ("POST", "files"):
                     return self._upload(request)
@@ -127,7 +140,8 @@ class ReplicateService(LoopbackService):
         with self.mutex:
             before = sum(p.model == model and _same(p.input, inputs) for p in self.predictions.values())
             outcome = self._outcome(model, inputs, before)
-            created = Created(secrets.token_hex(13), model, dict(inputs), outcome, self.now())
+            version = version_of(model) if model in self._community else "hidden"
+            created = Created(secrets.token_hex(13), model, version, dict(inputs), outcome, self.now())
             self.predictions[created.id] = created
         return created.id
 
@@ -140,17 +154,25 @@ class ReplicateService(LoopbackService):
             return _problem(404, "Not found", "The requested resource could not be found")
         owner, name = model.split("/")
         schema = {"components": {"schemas": self.schemas[model]}}
-        version = {"id": "v1", "created_at": _stamp(self.now()), "cog_version": "0.9", "openapi_schema": schema}
+        version = {
+            "id": version_of(model),
+            "created_at": _stamp(self.now()),
+            "cog_version": "0.9",
+            "openapi_schema": schema,
+        }
         links = dict.fromkeys(["description", "github_url", "paper_url", "license_url", "cover_image_url"])
         about = {"url": f"https://replicate.com/{model}", "owner": owner, "name": name, "visibility": "public"}
-        return json_response({**about, **links, "run_count": 1, "default_example": None, "latest_version": version})
+        kind = {"is_official": model not in self._community} if self._tells_kind else {}
+        rest = {"run_count": 1, "default_example": None, "latest_version": version}
+        return json_response({**about, **links, **kind, **rest})
 
-    def _create(self, model: str, inputs: dict[str, Any]) -> Response:
+    def _create(self, model: str, request: Request) -> Response:
+        inputs: dict[str, Any] = request.json()["input"]
         if model not in self.schemas:
             return _problem(404, "Not found", "The requested resource could not be found")
-        if (now := time.monotonic()) < self._next_create:
-            return self._limit(self._next_create - now)
-        self._next_create = now + self._spacing
+        if request.time < self._next_create:
+            return self._limit(request.time, self._next_create - request.time)
+        self._next_create = request.time + self._spacing
         unknown = set(inputs) - set(self.schemas[model].get("Input", {}).get("properties", inputs))
         if unknown:
             return _problem(422, "Input validation failed", f"- input.{min(unknown)}: additional property")
@@ -159,9 +181,9 @@ class ReplicateService(LoopbackService):
             created.outcome = Outcome("failed", error="could not fetch the input image: 404")
         return json_response(self._prediction(created), 201)
 
-    def _limit(self, wait_s: float) -> Response:
-        self.limited += 1
-        if self.limited % 2:
+    def _limit(self, now: float, wait_s: float) -> Response:
+        self.limits.append((now, wait_s))
+        if len(self.limits) % 2:
             text = "Request was throttled. Your rate limit for creating predictions is reduced to 6 requests per minute"
             return _problem(429, "", f"{text} with a burst of 1. Your rate limit resets in ~{wait_s:.3f}s.")
         return _problem(429, "", "Request was throttled.", {"Retry-After": f"{wait_s:.3f}"})
@@ -192,7 +214,7 @@ class ReplicateService(LoopbackService):
         return {
             "id": created.id,
             "model": created.model,
-            "version": "hidden",
+            "version": created.version,
             "input": {} if removed else created.input,
             "logs": "" if removed else outcome.logs,
             "output": outcome.output(url) if succeeded else None,
@@ -237,6 +259,11 @@ class ReplicateService(LoopbackService):
         return Response(
             200, unique_clip(self._clip, prediction_id) if video is None else video, {"Content-Type": "video/mp4"}
         )
+
+
+def version_of(model: str) -> str:
+    """The id of a model's latest version."""
+    return hashlib.sha256(model.encode()).hexdigest()
 
 
 def published_schemas() -> dict[str, dict[str, Any]]:

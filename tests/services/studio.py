@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import json
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -12,7 +13,7 @@ from unittest import mock
 from PIL import Image
 
 import generate_rollouts
-from providers.history import History, Rollout
+from providers.history import LEDGER_FILE, History, Rollout
 from scenes import SCENES
 from tests.services.replicate_server import TOKEN, ReplicateService
 
@@ -68,6 +69,12 @@ class Studio:
 
     def rollout(self, seed: int = 0, model: str = "wan", scene: str = "dice") -> Rollout:
         return History(self.rollouts / "main").rollout((scene, model, seed))
+
+    def versions(self, model: str) -> set[str]:
+        """The versions that the ledger names of a model's predictions; "" for a prediction without one."""
+        lines = (self.rollouts / "main" / LEDGER_FILE).read_text().splitlines()
+        events = [event for event in map(json.loads, lines) if (event["event"], event["model"]) == ("submitted", model)]
+        return {event.get("version", "") for event in events}
 
     def created(self) -> Counter[object]:
         """How many predictions there have been at the service for each (model, prompt, seed)."""
