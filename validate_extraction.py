@@ -47,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     wanted = args.model or labelled
     rows = compare_by_scene(joined(args.analysis, scenes, [label for label in labels if label.model in wanted]))
     outputs.results({"scenes": rows, "level": INTERVAL_LEVEL, "method": METHOD}, suffix)
-    outputs.table(rates_table(rows, "hand labels", "person"), suffix)
+    outputs.table(rates_table(rows, "Judge against hand labels", "person"), suffix)
     outputs.finish()
     return 0
 

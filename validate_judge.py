@@ -26,9 +26,9 @@ from constants import INTERVAL_LEVEL
 from errors import UserError
 from files import read_json
 from outputs import Outputs
-from paths import ANALYSIS, ROLLOUTS
+from paths import ANALYSIS, ROLLOUTS, truth_path
 from scenes import SCENES, Scene
-from simulator.base import Truth
+from simulator import LAWS, Truth
 from studies import STUDIES
 from tables import Column, Entry, Group, Table
 from validation import METHOD, Pair, compare_by_scene, interval_in_percent, rate, rates_table
@@ -43,22 +43,23 @@ Reading = tuple[int | None, Truth]
 def main(argv: Sequence[str] | None = None) -> int:
     args = arguments().parse_args(argv)
     study, scenes = cli.study_and_scenes(args)
-    for model in args.model:
-        if model not in study.models:
-            raise UserError(f"--model {model}: not a law of {study.key}; expected one of {', '.join(study.models)}")
-    models = args.model or list(study.models)
+    models = [cli.check_model_key(model) for model in args.model] or list(study.models)
     whole = (scenes, models) == (list(study.scenes), list(study.models))
     outputs = Outputs(args.analysis, __file__, print_only=not whole)
     readings: dict[str, list[Reading]] = {scene: [] for scene in scenes}
-    for (scene, model), cell in records.read_study(args.analysis, study.key, scenes, models).items():
+    cells = records.read_study(args.analysis, study.key, scenes, models)
+    judge, judge_model = judge_of(args.analysis, cells)
+    for (scene, model), cell in cells.items():
         folder = args.rollouts / study.key / scene / model
-        readings[scene] += [(judge, read_truth(folder, scene, model, seed)) for seed, judge in enumerate(cell.bins)]
-    pairs = {scene: [(judge, truth.outcome) for judge, truth in both] for scene, both in readings.items()}
+        readings[scene] += [(said, read_truth(folder, scene, model, seed)) for seed, said in enumerate(cell.bins)]
+    pairs = {scene: [(said, truth.outcome) for said, truth in both] for scene, both in readings.items()}
     rows = compare_by_scene(pairs)
     artefacts = {scene: artefact_readings(both) for scene, both in readings.items()}
     outputs.results(
         {
             "study": study.key,
+            "judge": judge,
+            "judge_model": judge_model,
             "scenes": rows,
             "confusion": {scene: confusion(SCENES[scene], pairs[scene]) for scene in scenes},
             "artefacts": artefacts,
@@ -66,9 +67,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             "method": METHOD,
         }
     )
-    outputs.table(rates_table(rows, "the truth of simulated clips", "truth"))
+    name = f"{judge} judge ({judge_model})"
+    outputs.table(rates_table(rows, f"The {name} against the truth of simulated clips", "truth"))
     if any(artefacts.values()):
-        outputs.table(artefact_table(artefacts), "_artefacts")
+        outputs.table(artefact_table(artefacts, name), "_artefacts")
     outputs.finish()
     return 0
 
@@ -78,21 +80,38 @@ def arguments() -> cli.Parser:
     options.add_argument("--analysis", type=Path, default=ANALYSIS, metavar="DIR", help="folder of the outcome files")
     options.add_argument("--study", default="artefacts", choices=SIMULATED, help="which clips (default %(default)s)")
     options.add_argument("--scene", nargs="+", default=[cli.ALL], metavar="SCENE", help="scenes, or all (default)")
-    options.add_argument("--model", nargs="+", default=[], metavar="LAW", help="laws of the study (default: all)")
+    options.add_argument("--model", nargs="+", default=[], metavar="LAW", help="laws (default: all of the study)")
     options.add_argument("--rollouts", type=Path, default=ROLLOUTS, metavar="DIR", help="the videos (rollouts/)")
     return options
 
 
+def judge_of(analysis: Path, cells: Mapping[tuple[str, str], records.Cell]) -> tuple[str, str]:
+    """Name and model of the judge that read all of these cells. Raises UserError without a record of it, or for two."""
+    paths: dict[tuple[str, str], Path] = {}
+    for (scene, model), cell in cells.items():
+        path = analysis / STUDIES[cell.study].bins_file(scene, model)
+        judge = cell.protocol.get("judge"), cell.protocol.get("judge_model")
+        if not all(isinstance(part, str) for part in judge):
+            raise UserError(f"{path}: no record of its judge; expected outcomes that extract_bin.py read")
+        paths.setdefault((str(judge[0]), str(judge[1])), path)
+    (judge, path), *others = paths.items()
+    for other, its_path in others:
+        raise UserError(f"{its_path}: read by {' '.join(other)}; expected {' '.join(judge)}, as {path.name}")
+    return judge
+
+
 def read_truth(folder: Path, scene: str, model: str, seed: int) -> Truth:
     """The truth beside one simulated video. Raises UserError when it is not there or belongs to another rollout."""
-    path = folder / f"seed_{seed}.truth.json"
+    path = truth_path(folder / f"seed_{seed}.mp4")
     expected = f"the truth of scene {scene}, law {model}, seed {seed}"
     data = read_json(path, expected)
     try:
         truth = Truth.from_dict(data)
     except (TypeError, ValueError) as error:
         raise UserError(f"{path}: {error}; expected {expected}") from error
-    if (truth.scene, truth.law, truth.seed) != (scene, model, seed):
+    # A law that was given as numbers goes by the name that its user chose.
+    law = truth.law if truth.law not in LAWS and model not in LAWS else model
+    if (truth.scene, truth.law, truth.seed) != (scene, law, seed):
         raise UserError(f"{path}: scene {truth.scene}, law {truth.law}, seed {truth.seed}; expected {expected}")
     if truth.outcome is not None and truth.outcome not in range(1, SCENES[scene].k + 1):
         raise UserError(f"{path}: outcome {truth.outcome!r}; expected an integer 1..{SCENES[scene].k} or null")
@@ -120,7 +139,7 @@ def artefact_readings(readings: Sequence[Reading]) -> dict[str, dict[str, Any]]:
     }
 
 
-def artefact_table(artefacts: Mapping[str, dict[str, dict[str, Any]]]) -> Table:
+def artefact_table(artefacts: Mapping[str, dict[str, dict[str, Any]]], judge: str) -> Table:
     lines: list[Sequence[Entry | str] | Group] = []
     for scene, kinds in artefacts.items():
         if kinds:
@@ -129,7 +148,7 @@ def artefact_table(artefacts: Mapping[str, dict[str, dict[str, Any]]]) -> Table:
             words = kind.replace("_", " ")
             lines.append([words, str(row["n"]), str(row["fooled"]), interval_in_percent(row["rate"])])
     return Table(
-        "Which artefacts the judge takes for an outcome, with exact 95 % intervals in per cent.",
+        f"Which artefacts the {judge} takes for an outcome, with exact 95 % intervals in per cent.",
         [Column("Artefact", "l"), Column("clips"), Column("read as an outcome"), Column("95 %")],
         lines,
     )

@@ -11,14 +11,14 @@ from tables import DASH, Column, Entry, Table
 # Rate -> what is counted, and out of what.
 RATES = {
     "agreement": ("agree", "n"),
-    "false_null": ("false_null", "human_valid"),
-    "missed_null": ("missed_null", "human_null"),
+    "false_null": ("false_null", "reference_valid"),
+    "missed_null": ("missed_null", "reference_null"),
     "wrong_label": ("wrong_label", "both_valid"),
 }
 METHOD = "Clopper-Pearson"
 TOTAL = "total"
 
-# What the judge said of one rollout, and what the person did or the truth is: 1..k, or None for an unscorable one.
+# What the judge said of one rollout, and what the reference says, a person or the truth: 1..k, or None for unscorable.
 Pair = tuple[int | None, int | None]
 
 
@@ -33,18 +33,18 @@ def compare_by_scene(pairs: Mapping[str, Sequence[Pair]]) -> dict[str, dict[str,
 def compare(pairs: Sequence[Pair]) -> dict[str, Any]:
     """Counts of Table 8, and each rate with its interval (None without a rollout to judge it by).
 
-    false null: the judge saw no outcome where the person did. missed null: the reverse. wrong label: both saw one, and
-    not the same one.
+    false null: the judge saw no outcome where the reference has one. missed null: the reverse. wrong label: both have
+    one, and not the same one.
     """
     counts = {
         "n": len(pairs),
-        "agree": sum(judge == person for judge, person in pairs),
-        "false_null": sum(judge is None and person is not None for judge, person in pairs),
-        "human_valid": sum(person is not None for _, person in pairs),
-        "missed_null": sum(judge is not None and person is None for judge, person in pairs),
-        "human_null": sum(person is None for _, person in pairs),
-        "wrong_label": sum(None not in (judge, person) and judge != person for judge, person in pairs),
-        "both_valid": sum(None not in (judge, person) for judge, person in pairs),
+        "agree": sum(judge == reference for judge, reference in pairs),
+        "false_null": sum(judge is None and reference is not None for judge, reference in pairs),
+        "reference_valid": sum(reference is not None for _, reference in pairs),
+        "missed_null": sum(judge is not None and reference is None for judge, reference in pairs),
+        "reference_null": sum(reference is None for _, reference in pairs),
+        "wrong_label": sum(None not in (judge, reference) and judge != reference for judge, reference in pairs),
+        "both_valid": sum(None not in (judge, reference) for judge, reference in pairs),
     }
     return {**counts, "rates": {name: rate(counts[part], counts[whole]) for name, (part, whole) in RATES.items()}}
 
@@ -61,8 +61,11 @@ def interval_in_percent(estimate: Mapping[str, float]) -> str:
     return f"[{100 * estimate['low']:.0f}, {100 * estimate['high']:.0f}]"
 
 
-def rates_table(rows: Mapping[str, dict[str, Any]], against: str, other: str) -> Table:
-    """Scenes down; of each rate the count, the rate where the paper prints it, and the interval in per cent."""
+def rates_table(rows: Mapping[str, dict[str, Any]], title: str, reference: str) -> Table:
+    """Scenes down; of each rate the count, the rate where the paper prints it, and the interval in per cent.
+
+    title: who is compared with what. reference: who or what says what is right, in a word.
+    """
     columns = [Column("Scene", "l"), Column("n")]
     for group in ("Agreement", "False null", "Missed null", "Wrong label"):
         columns += [Column("", "r", group), Column("95 %", "r", group)]
@@ -82,11 +85,11 @@ def rates_table(rows: Mapping[str, dict[str, Any]], against: str, other: str) ->
             line += [text, interval_in_percent(found)]
         lines.append(line)
     return Table(
-        f"Judge against {against}, with exact 95 % intervals ({METHOD}) in per cent.",
+        f"{title}, with exact 95 % intervals ({METHOD}) in per cent.",
         columns,
         lines,
         [
-            f"False null: the judge saw no outcome where the {other} did; of the rollouts with one. Missed null: "
+            f"False null: the judge saw no outcome where the {reference} did; of the rollouts with one. Missed null: "
             "the reverse; of those without. Wrong label: both saw an outcome and differ; of the rollouts where both "
             f"did. {DASH} no such rollout."
         ],

@@ -1,6 +1,7 @@
 """A judge's outcomes of simulated clips are held against truths that are written by hand here."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from records import Cell, write_cell
 from scenes import SCENES
 
 LAW = "sim_calibrated"
+JUDGE = {"judge": "gemini", "judge_model": "gemini-9"}
 N = 32
 # Of each rollout of the dice: what it shows, and what the judge read. The other scenes are read without a mistake.
 SHOWN: list[int | str] = [1, 1, 2, "hand", "hand", "blur", *[3] * 26]
@@ -25,12 +27,16 @@ class Study:
         self.analysis, self.rollouts = folder / "analysis", folder / "rollouts"
         for scene in SCENES:
             shown, read = (SHOWN, READ) if scene == "dice" else ([1] * N, [1] * N)
-            write_cell(self.analysis, Cell("artefacts", scene, LAW, tuple(read)))
+            self.cell(scene, read)
             self.truth(scene, 0).parent.mkdir(parents=True)
             for seed, what in enumerate(shown):
                 outcome, artefact = (None, what) if isinstance(what, str) else (what, None)
                 truth = {"scene": scene, "law": LAW, "seed": seed, "outcome": outcome, "artefact": artefact}
                 self.truth(scene, seed).write_text(json.dumps(truth))
+
+    def cell(self, scene: str, read: Sequence[int | None], **protocol: str) -> None:
+        cell = Cell("artefacts", scene, LAW, tuple(read), protocol=JUDGE | protocol)
+        write_cell(self.analysis, cell, force=True)
 
     def truth(self, scene: str, seed: int) -> Path:
         return self.rollouts / "artefacts" / scene / LAW / f"seed_{seed}.truth.json"
@@ -60,7 +66,7 @@ def test_each_reading_is_held_against_the_truth_of_its_clip(study: Study) -> Non
     assert study.validate() == 0
     rows = study.results()["scenes"]
     assert set(rows) == {*SCENES, "total"}
-    counts = {"n": 32, "agree": 29, "false_null": 1, "human_valid": 29, "missed_null": 1, "human_null": 3}
+    counts = {"n": 32, "agree": 29, "false_null": 1, "reference_valid": 29, "missed_null": 1, "reference_null": 3}
     counts |= {"wrong_label": 1, "both_valid": 28}
     assert {name: rows["dice"][name] for name in counts} == counts
     assert (rows["cards"]["agree"], rows["total"]["agree"], rows["total"]["n"]) == (32, 8 * 32 + 29, 9 * 32)
@@ -115,6 +121,46 @@ def test_a_part_is_printed_and_not_written(
     assert snapshot(study.analysis) == before
 
 
+def test_what_is_written_says_which_judge_was_validated(study: Study) -> None:
+    assert study.validate() == 0
+    assert {name: study.results()[name] for name in JUDGE} == JUDGE
+    for name in ("validate_judge", "validate_judge_artefacts"):
+        assert "gemini judge (gemini-9)" in (study.analysis / "tables" / f"{name}.md").read_text().splitlines()[0]
+
+
+@pytest.mark.parametrize("other", [{"judge": "pixels"}, {"judge_model": "gemini-8"}])
+def test_readings_of_two_judges_are_not_mixed(
+    study: Study, capsys: pytest.CaptureFixture[str], other: dict[str, str]
+) -> None:
+    study.cell("lottery", [1] * N, **other)
+    error = refused(study, capsys)
+    there = JUDGE | other
+    assert (
+        f"lottery_{LAW}_bins.json: read by {there['judge']} {there['judge_model']}; expected gemini gemini-9" in error
+    )
+
+
+def test_outcomes_without_a_record_of_their_judge_are_refused(study: Study, capsys: pytest.CaptureFixture[str]) -> None:
+    write_cell(study.analysis, Cell("artefacts", "dice", LAW, tuple(READ)), force=True)
+    assert f"dice_{LAW}_bins.json: no record of its judge; expected outcomes that" in refused(study, capsys)
+
+
+def test_a_law_that_was_given_as_numbers_is_validated_under_its_own_name(
+    study: Study, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_cell(study.analysis, Cell("controls", "ball", "loaded", (1,) * N, protocol=JUDGE))
+    folder = study.rollouts / "controls" / "ball" / "loaded"
+    folder.mkdir(parents=True)
+    truth = {"scene": "ball", "law": "1/4,3/4", "seed": 0, "outcome": 1, "artefact": None}
+    for seed in range(N):
+        (folder / f"seed_{seed}.truth.json").write_text(json.dumps(truth | {"seed": seed}))
+    options = ["--study", "controls", "--scene", "ball", "--model", "loaded"]
+    assert study.validate(*options) == 0
+    assert "32/32 (100%)" in capsys.readouterr().out
+    (folder / "seed_3.truth.json").write_text(json.dumps(truth | {"seed": 3, "law": LAW}))
+    assert "seed_3.truth.json: scene ball, law sim_calibrated, seed 3; expected" in refused(study, capsys, *options)
+
+
 def test_a_missing_truth_is_named(study: Study, capsys: pytest.CaptureFixture[str]) -> None:
     study.truth("dice", 7).unlink()
     error = refused(study, capsys)
@@ -155,7 +201,8 @@ def test_a_truth_that_is_no_record_is_refused(study: Study, capsys: pytest.Captu
     [
         (["--study", "main"], "invalid choice: 'main'"),
         (["--scene", "coin"], "--scene coin: not a scene of artefacts; expected all or galton_board_real"),
-        (["--model", "wan"], "--model wan: not a law of artefacts; expected one of sim_calibrated"),
+        (["--model", "wan"], "_wan_bins.json: no such file; expected the 32 outcomes of scene galton_board_real"),
+        (["--model", "../wan"], "model '../wan': not a usable key"),
         (["--study", "controls"], "controls: no such folder; expected the outcome files of a study"),
     ],
 )

@@ -7,7 +7,7 @@ from validation import compare, compare_by_scene, rate, rates_table
 
 def test_each_kind_of_disagreement_is_counted_apart() -> None:
     row = compare([(1, 1), (None, None), (None, 2), (2, None), (1, 2), (2, 2)])
-    expected = {"n": 6, "agree": 3, "false_null": 1, "human_valid": 4, "missed_null": 1, "human_null": 2}
+    expected = {"n": 6, "agree": 3, "false_null": 1, "reference_valid": 4, "missed_null": 1, "reference_null": 2}
     assert {name: row[name] for name in expected} == expected
     assert (row["wrong_label"], row["both_valid"]) == (1, 3)
     assert row["rates"]["agreement"]["estimate"] == 0.5
@@ -33,7 +33,9 @@ def test_the_total_is_of_all_scenes_together() -> None:
 
 
 def test_the_table_prints_counts_rates_and_intervals() -> None:
-    table = rates_table(compare_by_scene({"dice": [(1, 1), (1, 1)]}), "hand labels", "person")
+    table = rates_table(compare_by_scene({"dice": [(1, 1), (1, 1)]}), "Judge against hand labels", "person")
     assert table.rows[0] == ["Dice", "2", "2/2 (100%)", "[16, 100]", "0/2", "[0, 84]", "—", "", "0/2", "[0, 84]"]
     assert table.rows[1][:3] == ["Total", "2", "2/2 (100.0%)"]  # type: ignore[index]
-    assert "where the person did" in table.notes[0]
+    assert "where the person did" in table.notes[0] and table.caption.startswith(
+        "Judge against hand labels, with exact"
+    )
