@@ -10,20 +10,25 @@ from typing import Any
 # Header names as of RFC 9110 and of the IETF draft on rate-limit headers, with the older X- form.
 _DELAY_HEADERS = ("retry-after", "ratelimit-reset", "x-ratelimit-reset")
 _DELAY_FIELDS = ("retry_after", "retryAfter", "retry_after_seconds")
-# "Your rate limit resets in ~8s.", "Expected available in 12 seconds."
-_DELAY_TEXT = re.compile(r"\bin\s*~?\s*(\d+(?:\.\d+)?)\s*(ms|s|sec|seconds?|m|min|minutes?|h|hours?)\b", re.IGNORECASE)
-_UNITS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+# 8s, 12 seconds, 7m12s, 1 hour and 5 minutes: a unit ends where no letter follows.
+_PART = r"(\d+(?:\.\d+)?)\s*(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?|d|days?)(?![a-z])"
+_DURATION = re.compile(_PART, re.IGNORECASE)
+# "Your rate limit resets in ~8s.", "Please try again in 7m12s."
+_DELAY_TEXT = re.compile(rf"\bin\s*~?\s*((?:{_PART}(?:\s*,)?\s*(?:and\s+)?)+)", re.IGNORECASE)
+_UNITS = {"ms": 1e-3, "mil": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+# Where the words of an error stand, a code before its explanation; an error may lie in an error.
+_WORDS = ("code", "title", "detail", "error", "message", "msg")
+_DEPTH = 4
+# Characters in which a pause is looked for: more is a page, not a message.
+_SEARCHED = 2000
 # Above this a number of seconds is a point in time, as some services send it.
 _EPOCH = 1e9
 
 
 def detail(body: bytes) -> str:
-    """The words of an error body: `title` and `detail` of RFC 9457, an `error` message, or the text itself."""
-    data = _parsed(body)
-    if not isinstance(data, Mapping):
-        return body.decode("utf-8", errors="replace")
-    words = [data.get(key) for key in ("title", "detail", "error", "message")]
-    return ": ".join(str(word) for word in words if word) or body.decode("utf-8", errors="replace")
+    """The words of an error body: `title` and `detail` of RFC 9457, the code and message of an `error`, as OpenAI and
+    Google write it, or the text itself."""
+    return _words(_parsed(body), _DEPTH) or body.decode("utf-8", errors="replace")
 
 
 def seconds(headers: Mapping[str, str], body: bytes) -> float | None:
@@ -32,7 +37,7 @@ def seconds(headers: Mapping[str, str], body: bytes) -> float | None:
     data = _parsed(body)
     if isinstance(data, Mapping):
         hints += [_delay(str(data[name])) for name in _DELAY_FIELDS if name in data]
-    hints += [float(number) * _UNITS[_unit(unit)] for number, unit in _DELAY_TEXT.findall(detail(body))]
+    hints += [_duration(found[0]) for found in _DELAY_TEXT.findall(detail(body)[:_SEARCHED])]
     return max((hint for hint in hints if hint is not None), default=None)
 
 
@@ -49,8 +54,23 @@ def _delay(text: str) -> float | None:
     return max(delay, 0.0) if delay < _EPOCH else None  # also leaves out NaN and infinity
 
 
+def _duration(text: str) -> float:
+    """Seconds in a text such as 1h2m3s: the sum of its parts."""
+    return sum(float(number) * _UNITS[_unit(unit.lower())] for number, unit in _DURATION.findall(text))
+
+
 def _unit(text: str) -> str:
-    return "ms" if text.lower() == "ms" else text[0].lower()
+    return text if text == "ms" else "mil" if text.startswith("mil") else text[0]
+
+
+def _words(value: Any, depth: int) -> str:
+    """The words in the parts of an error, in order; empty when there are none."""
+    if isinstance(value, list) and depth:
+        return "; ".join(filter(None, (_words(item, depth - 1) for item in value)))
+    if isinstance(value, Mapping) and depth:
+        found = (_words(value.get(key), depth - 1) for key in _WORDS)
+        return ": ".join(dict.fromkeys(filter(None, found)))
+    return "" if value is None or isinstance(value, bool | list | Mapping) else str(value)
 
 
 def _parsed(body: bytes) -> Any:

@@ -161,6 +161,13 @@ def test_the_ledger_holds_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         ({}, b'{"detail": "try again in 250ms"}', 0.25),
         ({}, b'{"detail": "try again in 2 minutes"}', 120.0),
         ({}, b'{"detail": "try again in 5 hours"}', 18000.0),
+        ({}, b'{"error": {"message": "Limit 200, Used 200. Please try again in 7m12s. Visit ..."}}', 432.0),
+        ({}, b'{"error": {"message": "Please try again in 1h2m3s."}}', 3723.0),
+        ({}, b'{"error": {"message": "Please try again in 6.5s. Limit: 3 / min."}}', 6.5),
+        ({}, b'{"detail": "available in 1 hour, 5 minutes and 10 seconds"}', 3910.0),
+        ({}, b'{"detail": "in 2 milliseconds"}', 0.002),
+        ({}, b'{"detail": "try again in 1 day"}', 86400.0),
+        ({}, b'{"detail": "seen in 3 models"}', None),
         ({}, b'{"retry_after": 7}', 7.0),
         ({"Retry-After": "3"}, b'{"detail": "resets in ~9s"}', 9.0),
         ({"Retry-After": "soon"}, b"", None),
@@ -185,6 +192,13 @@ def test_the_words_of_an_error_are_found() -> None:
     )
     assert hints.detail(b"<html>bad gateway</html>") == "<html>bad gateway</html>"
     assert hints.detail(b'{"unknown": 1}') == '{"unknown": 1}'
+    quota = b'{"error": {"message": "You exceeded your quota", "type": "x", "code": "insufficient_quota"}}'
+    assert hints.detail(quota) == "insufficient_quota: You exceeded your quota"
+    listed = b'{"detail": [{"loc": ["body", "seed"], "msg": "not an integer"}, {"msg": "no image"}]}'
+    assert hints.detail(listed) == "not an integer; no image"
+    assert hints.detail(b'{"error": "busy", "message": "busy"}') == "busy"
+    deep = b'{"error": ' * 900 + b"1" + b"}" * 900
+    assert hints.detail(deep) == deep.decode()
 
 
 # --- hosts and downloads
