@@ -32,6 +32,24 @@ def test_records_come_back_in_order_one_line_each(tmp_path: Path) -> None:
     assert data.count(b"\n") == len(RECORDS) and data.endswith(b"\n")
 
 
+def test_a_record_is_on_disk_when_it_is_acknowledged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[bytes | None] = []
+    sync = os.fsync
+
+    def fsync(descriptor: int) -> None:
+        is_log = os.path.samestat(path.stat(), os.fstat(descriptor))
+        synced.append(path.read_bytes() if is_log else None)
+        sync(descriptor)
+
+    path = tmp_path / "log.jsonl"
+    monkeypatch.setattr(os, "fsync", fsync)
+    with AppendOnlyLog(path) as log:
+        for record in RECORDS:
+            log.append(record)
+            assert synced[-1] == path.read_bytes(), "the bytes, and not before they are written"
+    assert synced.count(None) == 1, "the folder, once, when the file is made"
+
+
 def test_an_absent_log_is_empty(tmp_path: Path) -> None:
     assert AppendOnlyLog(tmp_path / "log.jsonl").read() == []
 

@@ -5,10 +5,12 @@ import email.utils
 import io
 import itertools
 import os
+import selectors
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -25,23 +27,26 @@ from errors import UserError
 from models import MODELS
 from paths import ROOT
 from progress import Progress
-from protocol import generation
+from protocol import Generation, generation
 from providers import downloading
 from providers.base import DownloadError, Request, State, UnreachableError
 from providers.downloading import Downloader
 from providers.engine import Engine
 from providers.frames import FrameStore, Upload
 from providers.history import History
+from providers.local import LocalProvider
 from providers.pacing import Gate
 from providers.replicate_api import ReplicateProvider
 from providers.replicate_output import one_video, read_prediction
+from providers.replicate_schema import input_schema
 from providers.resume import Step, plan
 from providers.run_state import DISPLAY, Report, Settings
+from providers.running import run
 from studies import STUDIES
-from tests.services.base import LoopbackService, Response
+from tests.services.base import NO_ANSWER, Fault, LoopbackService, Response, json_response
 from tests.services.clips import moving_clip
 from tests.services.replicate_server import Outcome, ReplicateService
-from tests.services.studio import Studio, studio
+from tests.services.studio import POLL_INTERVAL_S, Studio, studio
 
 URL = "https://replicate.delivery/x/output.mp4"
 DATA_URL = "data:video/mp4;base64,AAAA"
@@ -329,27 +334,40 @@ def test_a_failed_upload_is_not_remembered() -> None:
     assert asyncio.run(use()) == "second"
 
 
+class Hours(selectors.DefaultSelector):
+    """Waits for nothing, and lets the clock of a loop jump ahead instead."""
+
+    now = 0.0
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        self.now += timeout or 0.0
+        return super().select(0)
+
+
 def test_the_gate_keeps_the_rate_the_order_and_the_pause() -> None:
     told: list[tuple[str, float]] = []
+    hours = Hours()
+    loop = asyncio.SelectorEventLoop(hours)
+    loop.time = lambda: hours.now  # type: ignore[method-assign]
 
     async def use() -> list[tuple[int, float]]:
-        gate = Gate(6000.0, lambda reason, seconds: told.append((reason, seconds)))
+        gate = Gate(6.0, lambda reason, seconds: told.append((reason, seconds)))
         passed: list[tuple[int, float]] = []
 
         async def go(number: int) -> None:
             await gate.turn()
-            passed.append((number, asyncio.get_running_loop().time()))
+            passed.append((number, round(hours.now, 6)))
             if number == 3:
-                gate.close(0.1, "rate limit")
-                gate.close(0.01, "shorter, so it changes nothing")
+                gate.close(100.0, "rate limit")
+                gate.close(15.0, "shorter, so it changes nothing")
 
-        await asyncio.gather(*(go(number) for number in range(8)))
+        await asyncio.gather(*(go(number) for number in range(7)))
         return passed
 
-    passed = asyncio.run(use())
-    assert [number for number, _ in passed] == list(range(8))
-    gaps = [later - earlier for (_, earlier), (_, later) in itertools.pairwise(passed)]
-    assert min(gaps) > 0.005 and gaps[3] >= 0.1 and told == [("rate limit", 0.1)]
+    with closing(loop):
+        passed = loop.run_until_complete(use())
+    assert passed == [(0, 0), (1, 10), (2, 20), (3, 30), (4, 130), (5, 140), (6, 150)]
+    assert told == [("rate limit", 100.0)]
 
 
 # --- deadlines
@@ -406,3 +424,168 @@ def test_a_service_that_answers_no_create_is_given_up_cell_by_cell(tmp_path: Pat
         report = _generate(place, Settings(8, 60_000), count=8)
         assert "failed" in report.states.values() and report.created == 0
         assert any("stopped after 5 equal failures" in remark for remark in report.remarks)
+
+
+RUNS = json_response({"id": "x", "model": "m", "version": "v", "status": "processing"})
+
+
+@pytest.mark.parametrize("fault", [json_response({"detail": "internal"}, 500), NO_ANSWER, Response(200, b"no json")])
+def test_a_stuck_prediction_is_not_made_anew_before_an_answer_that_it_runs(tmp_path: Path, fault: Response) -> None:
+    with studio(tmp_path, ReplicateService(lambda *_: Outcome(latency_s=0.4))) as place:
+        assert set(_generate(place, Settings(8, 60_000, deadline_s=0.1)).states.values()) == {"stuck"}
+        place.service.fail("GET", "/v1/predictions/", *[fault] * 1000)
+        report = _generate(place, Settings(8, 60_000, deadline_s=0.3, retry=True))
+        assert set(report.states.values()) == {"stuck"} and len(place.service.predictions) == 1
+        place.service.forget_faults()
+        place.service.fail("GET", "/v1/predictions/", fault, fault)
+        time.sleep(0.4)
+        assert place.run("--count", "1", "--retry").code == 0
+        assert len(place.service.predictions) == 1
+
+
+def test_a_prediction_that_ends_before_it_is_cancelled_is_used(tmp_path: Path) -> None:
+    with studio(tmp_path, ReplicateService(lambda *_: Outcome(latency_s=0.4))) as place:
+        _generate(place, Settings(8, 60_000, deadline_s=0.1))
+        time.sleep(0.4)
+        place.service.fail("GET", "/v1/predictions/", RUNS)
+        assert place.run("--count", "1", "--retry").code == 0
+        assert len(place.service.sent("POST", "/cancel")) == 1 and len(place.service.predictions) == 1
+
+
+@pytest.mark.parametrize(
+    ("fault", "says"),
+    [
+        (NO_ANSWER, "cannot be cancelled: no answer"),
+        (json_response({}, 500), "cannot be cancelled: HTTP 500"),
+        (RUNS, "still runs, although it is cancelled"),
+    ],
+)
+def test_a_prediction_that_cannot_be_cancelled_is_not_made_anew(tmp_path: Path, fault: Response, says: str) -> None:
+    with studio(tmp_path, ReplicateService(lambda *_: Outcome(latency_s=float("inf")))) as place:
+        _generate(place, Settings(8, 60_000, deadline_s=0.1))
+        place.service.fail("POST", "/cancel", fault)
+        report = _generate(place, Settings(8, 60_000, deadline_s=5.0, retry=True))
+        assert set(report.states.values()) == {"stuck"} and len(place.service.predictions) == 1
+        assert says in place.rollout(0).attempts[-1].detail
+
+
+def test_an_unreadable_answer_to_a_cancel_is_asked_for_again(tmp_path: Path) -> None:
+    def outcome(model: str, inputs: Mapping[str, Any], before: int) -> Outcome:
+        return Outcome(latency_s=0.0 if before else float("inf"))
+
+    with studio(tmp_path, ReplicateService(outcome)) as place:
+        _generate(place, Settings(8, 60_000, deadline_s=0.1))
+        place.service.fail("POST", "/cancel", Fault(json_response({"id": "x", "status": "aborted"}), after=True))
+        assert set(_generate(place, Settings(8, 60_000, retry=True)).states.values()) == {"done"}
+        assert len(place.service.predictions) == 2 and len(place.service.paid()) == 1
+
+
+def test_a_rate_limit_without_end_ends_the_run(tmp_path: Path) -> None:
+    throttled = json_response({"detail": "slow down"}, 429, {"Retry-After": "0"})
+    with studio(tmp_path) as place:
+        place.service.fail("POST", "/predictions", *[throttled] * 1000)
+        report = _generate(place, Settings(1, 60_000, deadline_s=0.5))
+        assert report.created == 0 and any("nothing was let through for" in remark for remark in report.remarks)
+        arrivals = [request.time for request in place.service.sent("POST", "/predictions")]
+        gaps = [later - earlier for earlier, later in itertools.pairwise(arrivals)]
+        assert min(gaps) >= 4 * POLL_INTERVAL_S, "a hint of no time is no leave to ask without a pause"
+        place.service.forget_faults()
+        assert place.run("--count", "1").code == 0
+        assert len(place.service.predictions) == 1
+
+
+def test_a_slow_rate_is_no_limit_without_end(tmp_path: Path) -> None:
+    with studio(tmp_path, ReplicateService(creates_a_second=4)) as place:
+        # The last of them waits for far longer than the deadline, while the others get through.
+        report = _generate(place, Settings(10, 60_000, deadline_s=1.5), count=10)
+        assert set(report.states.values()) == {"done"} and not report.remarks
+
+
+def test_frames_that_cannot_be_uploaded_end_the_run_at_its_deadline(tmp_path: Path) -> None:
+    with studio(tmp_path) as place:
+        place.service.fail("POST", "/v1/files", *[json_response({"detail": "store is full"}, 500)] * 1000)
+        report = _generate(place, Settings(8, 60_000, deadline_s=0.3))
+        assert any("no more predictions are created: HTTP 500: store is full" in remark for remark in report.remarks)
+        assert not place.service.predictions
+
+
+def test_a_list_that_cannot_be_had_ends_the_run_before_anything_is_created(tmp_path: Path) -> None:
+    with studio(tmp_path) as place:
+        made = generation(STUDIES["main"], "dice", MODELS["wan"], place.frames)
+        with closing(History(place.rollouts / "main")) as history:
+            history.intent(("dice", "wan", 0), made.digest, "replicate")
+        place.service.fail("GET", "/v1/predictions", *[json_response({}, 500)] * 1000)
+        with pytest.raises(UserError, match="expected its list of what an earlier run may have paid for"):
+            _generate(place, Settings(8, 60_000, deadline_s=0.3))
+        assert not place.service.predictions
+
+
+def test_a_store_that_is_not_reached_is_given_up_at_the_deadline_and_asked_again_by_a_rerun(tmp_path: Path) -> None:
+    with studio(tmp_path) as place:
+        place.service.fail("GET", "/delivery/", *[json_response({}, 503)] * 1000)
+        for retry in (False, True):
+            report = _generate(place, Settings(8, 60_000, deadline_s=0.3, retry=retry))
+            assert set(report.states.values()) == {"stuck"} and len(place.service.predictions) == 1
+        place.service.forget_faults()
+        assert place.run("--count", "1").code == 0
+        assert len(place.service.predictions) == 1
+
+
+class Unreachable(LocalProvider):
+    """Says so where nobody expects it."""
+
+    def __init__(self) -> None:
+        super().__init__("nowhere", mock.Mock(), ThreadPoolExecutor(1))
+
+    async def prepare(self, generations: Sequence[Generation]) -> list[str]:
+        raise UnreachableError("no route")
+
+
+def test_any_trouble_with_a_provider_is_one_line_for_the_user(tmp_path: Path) -> None:
+    with studio(tmp_path) as place:
+        request = Request(generation(STUDIES["main"], "dice", MODELS["wan"], place.frames), 0)
+        with pytest.raises(UserError, match=r"^no route; expected a service that answers"):
+            run([request], place.rollouts / "main", Unreachable, Settings(1, 60), "the command")
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        {},
+        {"latest_version": None},
+        {"latest_version": "v1"},
+        {"latest_version": {"openapi_schema": {"components": []}}},
+        {"latest_version": {"openapi_schema": {"components": {"schemas": {"Input": []}}}}},
+        {"latest_version": {"openapi_schema": {"components": {"schemas": {"Input": {"properties": {"a": 1}}}}}}},
+    ],
+)
+def test_a_model_without_a_readable_schema_has_none(about: dict[str, Any]) -> None:
+    assert input_schema(about) == {}
+
+
+VERIFIED = -1
+
+
+def test_a_clip_is_named_and_its_name_outlasts_a_power_cut_before_it_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[int] = []
+    sync, verified = os.fsync, History.verified
+
+    def fsync(descriptor: int) -> None:
+        done.append(os.fstat(descriptor).st_ino)
+        sync(descriptor)
+
+    def record(self: History, *arguments: Any) -> None:
+        done.append(VERIFIED)
+        verified(self, *arguments)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(History, "verified", record)
+    with studio(tmp_path) as place:
+        assert place.run("--count", "1").code == 0
+        cell = place.rollouts / "main" / "dice" / "wan"
+        before = done[: done.index(VERIFIED)]
+        assert before[-2:] == [path.stat().st_ino for path in (cell / "seed_0.mp4", cell)]
+        folders = {cell.parent.stat().st_ino, cell.parent.parent.stat().st_ino}
+        assert folders <= set(before), "the folders that were made for it outlast it too"
