@@ -15,7 +15,8 @@ from typing import Any
 from credentials import redacted
 from errors import UserError
 from judges.base import Evidence, Judge, RawReply, State
-from judges.parse import MAX_REPLY_CHARS, parse_reply
+from judges.parse import parse_reply
+from judges.reply import shortened
 from ledger import AppendOnlyLog
 from scenes import SCENES, Scene
 
@@ -100,7 +101,7 @@ class VoteLog:
             "frames": evidence.frames,
             "promised_frames": evidence.promised_frames,
             "came": reply.state.value,
-            "reply": redacted(reply.text)[:MAX_REPLY_CHARS],
+            "reply": shortened(redacted(reply.text)),
             "detail": redacted(reply.detail),
             "model_version": redacted(reply.model_version),
             "finish_reason": reply.finish_reason,

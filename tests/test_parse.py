@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judges.parse import MAX_REPLY_CHARS, Parsed, majority, parse_reply
+from judges.parse import Parsed, majority, parse_reply
+from judges.reply import MAX_REPLY_CHARS, shortened
 from scenes import SCENES, Scene
 
 NULL = "null"
@@ -39,6 +40,7 @@ CASES: list[tuple[str, str, int | str]] = [
     ("galton_board", '```json\n{"bin": 6}\n```', 6),
     ("galton_board", '{"bin": "6"}', 6),
     ("galton_board", '{"bin": 6, "confidence": 0.9}', 6),
+    ("galton_board", '{"bin": 6, "confidence": 95}', 6),
     ("galton_board", '{"bin": 6, "reason": "not 5, nor 7"}', 6),
     ("galton_board", '{"bin": 6', 6),
     ("galton_board", "six", 6),
@@ -98,6 +100,34 @@ CASES: list[tuple[str, str, int | str]] = [
     ("cards", "3 of clubs", 3),
     ("roulette", "Black, not red", 2),
     ("roulette", "The ball rests in the black pocket 22", 2),
+    ("galton_board", "Step 1: one ball\nStep 2: settled\nBin: 6", 6),
+    ("galton_board", "Balls: 1\nBin: 6", 6),
+    ("galton_board", "Balls visible:\n1\nBin:\n6", 6),
+    ("galton_board", "Answer: 6\nConfidence: 9", 6),
+    ("galton_board", 'Here it is:\n```json\n{"bin": 6, "balls": 1}\n```', 6),
+    ("galton_board", '{"result": {"bin_number": 6}, "balls": 1}', 6),
+    ("galton_board", "I am not sure about bin 5.\n\n6", 6),
+    ("galton_board", "6\n\nIt is not in bin 5.", 6),
+    ("galton_board", "It is not in 5, but in 6.", 6),
+    ("galton_board", "The ball is in the 6.", UNPARSEABLE),
+    ("galton_board", "The green ball has settled in bin 6.", 6),
+    ("galton_board", "The ball has landed in bin number 6 at the bottom", 6),
+    ("galton_board", "The ball isn't visible, so the answer is null.", NULL),
+    ("galton_board", "I do not see any ball, null", NULL),
+    ("galton_board", "null, because there is no ball in bin 6", NULL),
+    ("dice", "Top face: 5", 5),
+    ("dice", "So the answer is: 5", 5),
+    ("dice", "The number on the top face is 5.", 5),
+    ("lottery", "Ball number: 17", 17),
+    ("ball", "The ball clearly exits left.", 1),
+    ("ball", "The ball goes through the right exit.", 2),
+    ("ball", "not right but left", 1),
+    ("walking", "The person has clearly chosen to walk left.", 1),
+    ("pendulum", "The lowest weight is to the left of the central pivot.", 1),
+    ("cards", "The suit is hearts.", 1),
+    ("roulette", "Step 3: The pocket is red.", 1),
+    ("roulette", "The ball is in a red pocket.", 1),
+    ("roulette", "pocket color: green", 3),
     # The judge declines.
     ("galton_board", "I'm sorry, but I can't view images.", REFUSED),
     ("galton_board", "I cannot determine which bin it is in.", REFUSED),
@@ -127,7 +157,6 @@ CASES: list[tuple[str, str, int | str]] = [
     ("galton_board", "1. The ball is at the bottom.", UNPARSEABLE),
     ("galton_board", "First, I look at the bins.", UNPARSEABLE),
     ("galton_board", "It is in the second bin from the right.", UNPARSEABLE),
-    ("galton_board", '{"bin": 6, "confidence": 95}', UNPARSEABLE),
     ("galton_board", "<think>It is 6", UNPARSEABLE),
     ("dice", "7", UNPARSEABLE),
     ("dice", "3 pips", UNPARSEABLE),
@@ -145,6 +174,130 @@ CASES: list[tuple[str, str, int | str]] = [
     ("roulette", "The wheel is red and black; the ball lies on green.", UNPARSEABLE),
 ]
 
+# What denies, hedges, counts, or is about something else than the outcome: no vote, however much it sounds like one.
+NO_ANSWERS: list[tuple[str, str]] = [
+    ("ball", "There is no ball in the left channel."),
+    ("ball", "The ball does not roll into the left channel."),
+    ("ball", "The ball never reaches the right exit"),
+    ("ball", "The ball fails to reach the left exit."),
+    ("ball", "The ball cannot be in the left channel"),
+    ("ball", "It isn't in the left channel."),
+    ("ball", "The ball did not go through the channel on the left"),
+    ("ball", "No ball can be seen on the left side."),
+    ("ball", "I see no sign that the ball exits left."),
+    ("ball", "Left is not where it goes."),
+    ("ball", "The left channel is empty."),
+    ("ball", "Not left, not right."),
+    ("ball", "It goes neither left nor right."),
+    ("ball", "It leaves without entering the left channel."),
+    ("ball", "The ball stays in the middle instead of the left channel."),
+    ("ball", "The ball stops rather than exits left."),
+    ("ball", "The ball does not\nroll\nleft"),
+    ("ball", "The ball goes nowhere,\nleft"),
+    ("ball", "The right answer is unclear."),
+    ("ball", "It is hard to give the right answer."),
+    ("ball", "The right answer"),
+    ("ball", "The right answer is null"),
+    ("ball", "Right, the person is not visible."),
+    ("ball", "Right.\nThe ball exits left."),
+    ("ball", "Unclear whether left"),
+    ("ball", "undecided, maybe left"),
+    ("ball", "either left"),
+    ("ball", "probably left"),
+    ("ball", "I think it goes left."),
+    ("ball", "It could be left."),
+    ("ball", "left?"),
+    ("ball", "Left\n\nBut I am not sure."),
+    ("ball", "Left\n\nActually, it could be the other one."),
+    ("ball", "left\nThe ball exits right."),
+    ("ball", "It is left, but not clearly."),
+    ("ball", "If it goes on, it exits left."),
+    ("ball", "The ball would exit left."),
+    ("ball", "The video does not show whether it is left."),
+    ("ball", "There is a wall on the left side."),
+    ("ball", "The left ball rolls off."),
+    ("ball", "The ball comes from the left"),
+    ("ball", "The fork is left"),
+    ("ball", "Channels: left"),
+    ("ball", "The ball has left."),
+    ("ball", "The ball is left."),
+    ("ball", "The ball starts on the left"),
+    ("ball", "It is almost in the left channel."),
+    ("pendulum", "The first rod is on the left."),
+    ("walking", "The person is undecided between left"),
+    ("galton_board", "The ball did not end up in bin 6."),
+    ("galton_board", "The ball disappears before it reaches bin 6."),
+    ("galton_board", "No ball is visible in bin 6."),
+    ("galton_board", "Bin 6 is empty."),
+    ("galton_board", "The picture shows no bin 6"),
+    ("galton_board", "It is not in bin 5, 6."),
+    ("galton_board", "The ball is above bin 6."),
+    ("galton_board", "The ball is near bin 6"),
+    ("galton_board", "It looks like 6 but it is unclear."),
+    ("galton_board", "It is in 6, but not settled."),
+    ("galton_board", "6, I guess"),
+    ("galton_board", "6?"),
+    ("galton_board", "~6"),
+    ("galton_board", "<6"),
+    ("galton_board", "maybe 6"),
+    ("galton_board", "perhaps 6 or 7"),
+    ("galton_board", "It is between 5 and 6."),
+    ("galton_board", "It is in either 5 or 6."),
+    ("galton_board", "The ball straddles 5 and 6."),
+    ("galton_board", "The number of balls is 2."),
+    ("galton_board", "The number of green ball is 2"),
+    ("galton_board", "Number of balls: 2"),
+    ("galton_board", "Number of balls:\n2"),
+    ("galton_board", "Number of balls\n2"),
+    ("galton_board", "Balls: 2"),
+    ("galton_board", "balls=2"),
+    ("galton_board", "At least one ball is 2"),
+    ("galton_board", "2 ball"),
+    ("galton_board", "One ball."),
+    ("galton_board", "There are several bins, 11."),
+    ("galton_board", "Bins: 11"),
+    ("galton_board", "Rows: 10"),
+    ("galton_board", "It has 10 rows"),
+    ("galton_board", "Frame 3: nothing"),
+    ("galton_board", "Frame 3: 6"),
+    ("galton_board", "Bin 6:\nempty"),
+    ("galton_board", "Confidence: 9"),
+    ("galton_board", "I am 9 % sure."),
+    ("galton_board", "9%"),
+    ("galton_board", "Score: 9"),
+    ("galton_board", '{"confidence": 9}'),
+    ("galton_board", '{"confidence": null}'),
+    ("galton_board", '{"number_of_balls": 2}'),
+    ("galton_board", "Step 1: 2"),
+    ("galton_board", "Step 3"),
+    ("galton_board", "1.\nThe ball is at the bottom."),
+    ("galton_board", "First,\nI look at the bins."),
+    ("galton_board", "third"),
+    ("galton_board", "Wrong answer: 6"),
+    ("galton_board", "Best guess: 6"),
+    ("galton_board", "Null would be wrong."),
+    ("galton_board", "null?"),
+    ("galton_board", "It is not null."),
+    ("galton_board", "Reply with null if the ball straddles two bins."),
+    ("galton_board", "null\n\nThe ball is in bin 6."),
+    ("dice", "Number of dice: 2"),
+    ("dice", "The die is on its edge. Visible faces: 3"),
+    ("dice", "Visible faces: 3"),
+    ("dice", "Faces visible: 2"),
+    ("dice", "The die is cocked, showing 3"),
+    ("dice", "Dice count = 2"),
+    ("dice", "There is no die showing a 6"),
+    ("dice", "The top face cannot be 6"),
+    ("dice", "3\n\nWait, no."),
+    ("roulette", "The red ball is not visible."),
+    ("roulette", "There is a red ball"),
+    ("roulette", "The ball is red."),
+    ("roulette", "Not red, black"),
+    ("roulette", "The ball is between pockets; the pocket is red"),
+    ("cards", "The card is not hearts."),
+    ("cards", "Two cards are visible, one is hearts."),
+]
+
 OUTCOMES = [scene.outcomes for scene in SCENES.values()]
 
 
@@ -159,6 +312,11 @@ def test_each_kind_of_reply_has_its_defined_result(scene: str, reply: str, expec
     parsed = parse_reply(reply, SCENES[scene].outcomes)
     assert meaning(parsed) == expected
     assert parsed.reason
+
+
+@pytest.mark.parametrize(("scene", "reply"), NO_ANSWERS)
+def test_what_denies_hedges_or_counts_is_no_vote(scene: str, reply: str) -> None:
+    assert parse_reply(reply, SCENES[scene].outcomes).state == "judge_unparseable"
 
 
 @pytest.mark.parametrize("scene", SCENES.values(), ids=lambda scene: scene.key)
@@ -189,8 +347,38 @@ def test_no_vote_comes_from_a_reply_without_letters_and_digits(text: str) -> Non
     assert parse_reply(text, SCENES["dice"].outcomes).state == "judge_unparseable"
 
 
-def test_what_follows_the_limit_of_a_reply_is_not_read() -> None:
-    assert parse_reply("x" * MAX_REPLY_CHARS + "\n6", SCENES["dice"].outcomes).state == "judge_unparseable"
+THOUGHTS = "It could be 3. Or 4? The ball is not in bin 5.\n" * 200
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        (f"<think>{THOUGHTS}</think>\n\n4", 4),
+        (f"<thinking>\n{THOUGHTS}</thinking>Answer: 4", 4),
+        (f"{THOUGHTS}Answer: 3</think>\n\n4", 4),
+        (f"3\n</think>\n<think>\n5\n</think>{THOUGHTS}\n4", 4),
+        (f"<think>{THOUGHTS}3", UNPARSEABLE),
+        (f"<think>3</think>{THOUGHTS}", UNPARSEABLE),
+        (f"{THOUGHTS}\n4", 4),
+        ("x" * MAX_REPLY_CHARS + "\n4", 4),
+        (f"<think>{THOUGHTS}</think>" + "x" * MAX_REPLY_CHARS + "\n4", 4),
+        ("4 " * MAX_REPLY_CHARS, UNPARSEABLE),
+    ],
+)
+def test_the_answer_after_long_thoughts_is_read_and_kept(reply: str, expected: int | str) -> None:
+    outcomes = SCENES["dice"].outcomes
+    kept = shortened(reply)
+    assert len(kept) <= MAX_REPLY_CHARS
+    assert meaning(parse_reply(reply, outcomes)) == meaning(parse_reply(kept, outcomes)) == expected
+
+
+@given(st.lists(st.sampled_from(["<think>", "</think>", "4", "\n", "x" * 999, "not 3. " * 99]), max_size=20))
+def test_a_shortened_reply_is_not_shortened_again(pieces: list[str]) -> None:
+    kept = shortened("".join(pieces))
+    assert len(kept) <= MAX_REPLY_CHARS
+    assert shortened(kept) == kept
+    parsed = [parse_reply(text, SCENES["dice"].outcomes) for text in ("".join(pieces), kept)]
+    assert parsed[0] == parsed[1]
 
 
 @pytest.mark.parametrize(
