@@ -105,6 +105,15 @@ def study_and_scenes(args: argparse.Namespace) -> tuple[Study, list[str]]:
     return study, [scene for scene in study.scenes if scene in args.scene or ALL in args.scene]
 
 
+def count(args: argparse.Namespace, study: Study) -> int:
+    """The rollouts a cell that --count asks for; all of the study where it was not given."""
+    if args.count is not None and args.count > study.n:
+        raise UserError(
+            f"--count {args.count}: too many; expected at most {study.n}, the rollouts of a {study.key} cell"
+        )
+    return study.n if args.count is None else int(args.count)
+
+
 def check_model_key(model: str) -> str:
     """The key itself, if it can stand in a file name. Raises UserError otherwise."""
     return check_key(model, "model")

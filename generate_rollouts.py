@@ -10,9 +10,9 @@ Output: rollouts/<study>/<scene>/<model>/seed_<i>.mp4, and rollouts/<study>/ledg
 
 A model that Replicate does not make is left out when all of its clips are there, whoever put them there.
 
-Run the same command again after any interruption: it resumes, and nothing is paid twice. Rollouts that ended without
-a video stay so until --retry asks for new attempts. Exit codes: 0 all videos are there, 1 some are missing,
-2 bad input, 130 interrupted.
+Run the same command again after any interruption: it resumes, and nothing is paid twice. Where a rollout ended without
+a video, each rerun looks whether the service has one by now; only --retry asks for new attempts, and says in its bill
+(--retry --dry-run) how many. Exit codes: 0 all videos are there, 1 some are missing, 2 bad input, 130 interrupted.
 """
 
 import argparse
@@ -95,9 +95,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     study, scenes = cli.study_and_scenes(args)
     _check_provider(args, study)
     is_named, args.model = args.model is not None, args.model or [cli.ALL]
-    count = study.n if args.count is None else args.count
-    if count > study.n:
-        raise UserError(f"--count {count}: too many; expected at most {study.n}, the rollouts of a cell of {study.key}")
+    count = cli.count(args, study)
     requests = [
         Request(made, seed)
         for scene, model in _cells(args, study, scenes, count)

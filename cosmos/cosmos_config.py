@@ -8,7 +8,7 @@ from models import MODELS
 from studies import Study
 
 MODEL = MODELS["cosmos3_super"]
-WEIGHTS = "nvidia/Cosmos3-Super"
+WEIGHTS = str(MODEL.local_id)
 PIPELINE = "diffusers.Cosmos3OmniPipeline"
 # The library's default negative prompt for Cosmos. Its Cosmos3 pipeline has none of its own (without one it takes the
 # empty string), so the one that it ships with the preceding Cosmos pipelines is passed.

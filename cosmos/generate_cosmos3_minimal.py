@@ -17,7 +17,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ import cli
 from cosmos import cosmos_config as config
 from errors import UserError
 from paths import CONDITIONING_FRAMES, ROOT
-from protocol import generation
+from protocol import digest, generation
 from providers.base import DownloadError, Request, State
 from providers.history import History
 from providers.local import LocalProvider
@@ -48,6 +48,7 @@ def arguments() -> cli.Parser:
     cli.add_cells(options)
     options.add_argument("--count", type=cli.whole(1), metavar="N", help="seeds 0..N-1 (default: all of the study)")
     options.add_argument("--sharded", action="store_true", help="spread the model over all GPUs")
+    options.add_argument("--retry", action="store_true", help="new attempts at rollouts that ended without a video")
     options.add_argument("--plan", action="store_true", help="print what would be made, and stop")
     options.add_argument("--frames", type=Path, default=CONDITIONING_FRAMES, metavar="DIR", help="conditioning frames")
     return options
@@ -60,14 +61,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     study, scenes = cli.study_and_scenes(args)
     config.check_study(study)
     cells = [generation(study, scene, config.MODEL, args.frames) for scene in scenes]
-    count = min(study.n, args.count or study.n)
-    requests = [Request(cell, seed) for cell in cells for seed in range(count)]
+    requests = [Request(cell, seed) for cell in cells for seed in range(cli.count(args, study))]
     folder = args.rollouts / study.key
     if args.plan:
         print(_plan(requests, folder, args.sharded))
         return 0
-    command = shlex.join(["python", str(Path(__file__).resolve().relative_to(ROOT)), *argv])
-    return run(requests, folder, lambda: _provider(args), SETTINGS, command)
+    words = [word for word in argv if word != "--retry"]
+    command = shlex.join(["python", str(Path(__file__).resolve().relative_to(ROOT)), *words])
+    return run(requests, folder, lambda: _provider(args), replace(SETTINGS, retry=args.retry), command)
 
 
 def _plan(requests: Sequence[Request], folder: Path, sharded: bool) -> str:
@@ -107,7 +108,9 @@ def _provider(args: argparse.Namespace) -> LocalProvider:
     def render(request: Request, path: Path) -> None:
         _render(pipeline, torch, negative, request, path)
 
-    return LocalProvider("cosmos", render, ThreadPoolExecutor(1))
+    # What the inputs of models.py name as the library's own, which another release may change.
+    version = f"diffusers {diffusers.__version__}, negative prompt {digest(negative)[:12]}"
+    return LocalProvider("cosmos", render, ThreadPoolExecutor(1), version)
 
 
 def _render(pipeline: Any, torch: Any, negative_prompt: str, request: Request, path: Path) -> None:

@@ -3,6 +3,7 @@
 The pipeline is stood in for by one with the call signature of diffusers 0.42.1: no GPU is needed here.
 """
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from PIL import Image
 from cosmos import cosmos_config, generate_cosmos3_minimal
 from errors import UserError
 from paths import ROOT
+from protocol import digest
 from scenes import SCENES
 from studies import STUDIES
 from video_io import inspect_clip
@@ -83,7 +85,7 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     cuda = SimpleNamespace(is_available=lambda: True)
     modules = {
         "torch": SimpleNamespace(cuda=cuda, bfloat16="bfloat16", Generator=Generator),
-        "diffusers": SimpleNamespace(Cosmos3OmniPipeline=Pipeline),
+        "diffusers": SimpleNamespace(Cosmos3OmniPipeline=Pipeline, __version__="0.42.1"),
         cosmos_config.NEGATIVE_PROMPT_MODULE: SimpleNamespace(DEFAULT_NEGATIVE_PROMPT="poor quality"),
     }
     for name, content in modules.items():
@@ -141,8 +143,22 @@ def test_rollouts_are_made_with_the_protocols_settings_and_resumed(
     assert main(["--scene", "dice", "--count", "3", "--sharded", *arguments]) == 1
     assert [call.get("device_map", call.get("seed")) for call in CALLS] == ["balanced", 2, 2, 2]
     out = capsys.readouterr().out
-    assert "seed 2: refused (Cosmos Guardrail detected" in out
-    assert f"python {Path('cosmos/generate_cosmos3_minimal.py')} --scene dice" in out
+    assert "seed 2: refused (Cosmos Guardrail detected" in out and "paid" not in out
+    command = f"python {Path('cosmos/generate_cosmos3_minimal.py')} --scene dice"
+    assert out.splitlines()[-1].startswith(command) and out.splitlines()[-1].endswith(" --retry")
+    CALLS.clear()
+    assert main(["--scene", "dice", "--count", "3", *arguments]) == 1
+    assert not CALLS, "a rerun alone attempts nothing"
+    assert main(["--scene", "dice", "--count", "3", "--retry", *arguments]) == 1
+    assert len(CALLS) == 4
+
+
+@pytest.mark.usefixtures("gpu")
+def test_the_ledger_keeps_what_the_library_decides(tmp_path: Path, arguments: list[str]) -> None:
+    assert generate_cosmos3_minimal.main(["--scene", "dice", "--count", "1", *arguments]) == 0
+    events = map(json.loads, (tmp_path / "rollouts" / "main" / "ledger.jsonl").read_text().splitlines())
+    (version,) = [event["version"] for event in events if event["event"] == "submitted"]
+    assert version == f"diffusers 0.42.1, negative prompt {digest('poor quality')[:12]}"
 
 
 def test_without_torch_it_says_what_is_missing(
@@ -156,6 +172,8 @@ def test_without_torch_it_says_what_is_missing(
 def test_studies_and_settings_it_cannot_use_are_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert generate_cosmos3_minimal.main(["--study", "dur5s"]) == 2
     assert "--study dur5s: has no cell of cosmos3_super" in capsys.readouterr().err
+    assert generate_cosmos3_minimal.main(["--count", "99"]) == 2
+    assert "--count 99: too many; expected at most 32" in capsys.readouterr().err
     inputs = dict(cosmos_config.MODEL.inputs)
     with pytest.raises(UserError, match="expected fps, guidance_scale"):
         cosmos_config.settings({**inputs, "shift": 5})
