@@ -7,7 +7,8 @@ Reads   analysis/results/*.json (of the other scripts), analysis/{scene}_{model}
 Writes  analysis/report.html: one file without a network, for everybody whose results are there
 Free: needs no key and no network.
 
-With --thumbnails the final frame of every clip in rollouts/main/ goes into the page too, some 6 KB each.
+Without thumbnails the page stays under 3 MB: long replies of judges are cut, and say where the whole is. With
+--thumbnails the final frame of every clip in rollouts/main/ goes into the page too, some 6 KB each.
 """
 
 import sys
@@ -31,17 +32,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     results = inputs.read(args.analysis)
     replies = judge_replies(args.analysis, results)
     frames: page.Extras = {}
+    if replies:
+        spare = page.MOST_BYTES - len(page.render(results, args.analysis, {}, {}).encode())
+        replies, most = votes.fitted(replies, spare)
+        if most < votes.MAX_SHOWN_CHARS:
+            print(f"judges' replies are cut at {most} characters to keep the page small; their logs hold them whole")
     if args.thumbnails:
         # Imported here: decoding video is loaded only when it is asked for.
         from report.thumbnails import final_frames
 
-        frames = final_frames(args.rollouts, results.keys)
+        frames = final_frames(args.rollouts, results.keys, clips_read(args.analysis, results))
     outputs.document("report.html", page.render(results, args.analysis, replies, frames))
     outputs.finish()
     return 0
 
 
-def judge_replies(analysis: Path, results: inputs.Results) -> page.Extras:
+def judge_replies(analysis: Path, results: inputs.Results) -> dict[votes.Cell, list[votes.Reading]]:
     """(scene, model) -> what each judge with a log on disk said about the cell."""
     return {
         (scene, model): [
@@ -50,6 +56,17 @@ def judge_replies(analysis: Path, results: inputs.Results) -> page.Extras:
         for scene in SCENES
         for model, logs in votes.judge_logs(analysis, scene, results.keys).items()
     }
+
+
+def clips_read(analysis: Path, results: inputs.Results) -> dict[votes.Cell, dict[int, set[str]]]:
+    """(scene, model) -> seed -> SHA-256 of the clips that the outcome was read from, where a log knows."""
+    found: dict[votes.Cell, dict[int, set[str]]] = {}
+    for scene in SCENES:
+        for model, logs in votes.judge_logs(analysis, scene, results.keys).items():
+            for path in logs.values():
+                for seed, clips in votes.clips_read(path, scene, results.outcomes[scene, model].protocol).items():
+                    found.setdefault((scene, model), {}).setdefault(seed, set()).update(clips)
+    return found
 
 
 if __name__ == "__main__":

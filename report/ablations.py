@@ -8,8 +8,9 @@ from models import MODELS
 from report.datatable import DataTable, Field, Value
 from report.inputs import Results
 from report.markers import symbol_id
-from report.plots import UNIT_TICKS, Axis, Mark, Row, Span, confusion_panel, rows_panel
+from report.plots import PERCENT_TICKS, UNIT_TICKS, Axis, Mark, Row, Span, confusion_panel, rows_panel
 from report.sections import Key, Panel, Section
+from report.sources import resolutions
 from report.words import change, interval, listed, number, percent
 from scenes import SCENES
 from studies import FACES, GUIDANCES, STUDIES
@@ -18,8 +19,7 @@ SCORE_AXIS = Axis(-0.05, 1, UNIT_TICKS, "score (lower is better)")
 
 
 def resolution(results: Results) -> Section:
-    model, study = MODELS["seedance"], STUDIES["seedance720"]
-    before, after = str(model.inputs["resolution"]), str(study.overrides[model.key]["resolution"])
+    model, (before, after) = MODELS["seedance"], resolutions()
     data = results.resolution
     symbol = symbol_id(results.keys.index(model.key))
     few = {s for s in SCENES if "dagger" in (data["cells"][s][before]["note"], data["cells"][s][after]["note"])}
@@ -167,7 +167,7 @@ def faces(results: Results) -> Section:
         words = f"{model.name}: {row['hits']} of {row['valid']}, {interval(low, high)}"
         mark = Mark(row["compliance_pct"] / 100, symbol_id(results.keys.index(model.key)), words)
         lines.append(Row(model.name, [Span(low, high, "thin")], [mark]))
-    axis = Axis(0, 1, {0.0: "0", 0.5: "50 %", 1.0: "100 %"}, "face asked for came up; line: chance", chance)
+    axis = Axis(0, 1, PERCENT_TICKS, "face asked for came up; line: chance", chance)
     panels.append(Panel("How often the face asked for came up", rows_panel(lines, axis, "Compliance by model")))
     for model in order:
         read_out = f"{model.name}: faces asked for against faces shown"

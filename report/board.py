@@ -1,18 +1,16 @@
 """The leaderboard, the sentences at the head of the page, and the comparison of two models."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from constants import ALPHA, INTERVAL_LEVEL
-from intervals import Estimate, StandardError, corrected_difference
+from constants import ALPHA
 from models import PUBLISHED
-from report.cells import verdict
+from report.cells import TESTED, VERDICTS, verdict
 from report.inputs import Results
 from report.words import interval, listed, number, percent
 from scenes import SCENES
-from stats_utils import Interval
 
-# Scenes named in a model's row as those that cost it most.
+# Scenes named in a model's row, and marked in the grid, as those that cost it most.
 _WORST = 3
 # Pairs named in the head of the page; more of them nobody reads.
 _MOST_PAIRS = 6
@@ -40,48 +38,32 @@ def _row(results: Results, model: str) -> dict[str, Any]:
         "unscorable": unscorable,
         "scorable": 1 - unscorable,
         "miscalibrated": estimate["mntv"] - unscorable,
-        "verdicts": {name: verdicts.count(name) for name in ("differs", "split", "alike", "few", "none")},
-        "tested": sum(name in ("differs", "split", "alike") for name in verdicts),
-        "worst": sorted(SCENES, key=lambda scene: -cells[scene]["score"])[:_WORST],
+        "verdicts": {name: verdicts.count(name) for name in VERDICTS},
+        "tested": sum(name in TESTED for name in verdicts),
+        "worst": worst(results, model),
     }
+
+
+def worst(results: Results, model: str) -> list[str]:
+    """The scenes with the model's highest scores, highest first."""
+    return sorted(SCENES, key=lambda scene: -results.cell("tv", scene, model)["score"])[:_WORST]
 
 
 def pairs(results: Results) -> list[dict[str, Any]]:
     """Every pair of models, a - b: the difference in mnTV with both intervals, and scene by scene the corrected one."""
-    estimates = {(scene, model): _estimate(results, scene, model) for scene in SCENES for model in results.keys}
-    found = []
-    for pair in results.intervals["pairs"]:
-        a, b = pair["a"], pair["b"]
-        scenes = {}
-        for scene in SCENES:
-            difference = corrected_difference(estimates[scene, a], estimates[scene, b])
-            ends = difference.interval
-            scenes[scene] = {
-                "value": difference.value,
-                "low": ends.low if ends else None,
-                "high": ends.high if ends else None,
-                "reason": difference.reason,
-            }
-        total = {
-            kind: {name: pair[kind][name] for name in ("value", "low", "high")} for kind in ("corrected", "percentile")
+    return [
+        {
+            "a": pair["a"],
+            "b": pair["b"],
+            **{kind: _difference(pair[kind]) for kind in ("corrected", "percentile")},
+            "scenes": {scene: _difference(pair["scenes"][scene]) for scene in SCENES},
         }
-        found.append({"a": a, "b": b, **total, "scenes": scenes})
-    return found
+        for pair in results.intervals["pairs"]
+    ]
 
 
-def _estimate(results: Results, scene: str, model: str) -> Estimate:
-    """The corrected estimate of a cell's score, as it was before it was written to the results."""
-    found, n = results.cell("intervals", scene, model), results.cell("tv", scene, model)["n"]
-    spread = found["standard_error"]
-    return Estimate(
-        value=found["value"],
-        interval=None if spread is None else Interval(found["low"], found["high"], INTERVAL_LEVEL, found["method"]),
-        method=found["method"],
-        cells=found["cells"],
-        degenerate=found["degenerate_cells"],
-        standard_error=None if spread is None else StandardError(spread, n - 1),
-        reason=found["reason"],
-    )
+def _difference(found: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: found[name] for name in ("value", "low", "high", "reason")}
 
 
 def findings(results: Results, board: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
@@ -100,7 +82,9 @@ def _best(results: Results, board: Sequence[dict[str, Any]]) -> str:
     if corrected["low"] is not None:
         text += f" (95 % interval {number(corrected['low'])} to {number(corrected['high'])})"
     if best["probability_best"] is not None:
-        text += f", and is the best of all models in this report with probability {percent(best['probability_best'])}"
+        compared = sum(row["probability_best"] is not None for row in board)
+        whom = f"all {compared} models" if compared == len(board) else f"the {compared} models that have an interval"
+        text += f", and is the best of {whom} with probability {percent(best['probability_best'])}"
     if len(board) == 1:
         return f"{text}."
     second = board[1]

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from constants import ALPHA, MIN_VALID_FOR_TEST
+from models import PUBLISHED
 from records import Cell
 from report.inputs import Results
-from report.words import interval, listed, number, p_value, percent, times
+from report.words import count, interval, listed, number, p_value, percent, times
 from scenes import SCENES, Scene
 
 # Verdict -> what it says in the legend. Exact tests, after Benjamini-Hochberg within each.
@@ -18,6 +19,8 @@ VERDICTS = {
     "few": f"fewer than {MIN_VALID_FOR_TEST} scorable rollouts, not tested",
     "none": "no scorable rollout",
 }
+# Those of cells with enough scorable rollouts to be tested.
+TESTED = ("differs", "split", "alike")
 # The tests of a cell, in the order in which they are shown.
 TESTS = {
     "chi2_monte_carlo": "χ², Monte Carlo",
@@ -70,13 +73,15 @@ def cell_record(results: Results, cell: Cell) -> dict[str, Any]:
         "e_q": sequential.get("q"),
         "e_significant": sequential.get("significant"),
         "bins": list(cell.bins),
+        # An outcome file that says how it was made is nobody's but the reader's own.
+        "as_published": model in PUBLISHED and not cell.protocol,
     }
 
 
 def family(results: Results, model: str) -> str:
     """In which family of tests the model's cells are corrected."""
     members = next(f for f in results.chi2["families"] if model in f["models"])
-    who = "the six published models" if len(members["models"]) > 1 else "this model alone"
+    who = f"the {count(len(members['models']))} published models" if len(members["models"]) > 1 else "this model alone"
     return f"corrected over the {members['n_tests']} tested cells of {who}; Monte Carlo as published"
 
 

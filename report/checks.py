@@ -1,29 +1,26 @@
 """How far the numbers carry: missing outcomes, power, and the judge against a person."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from constants import N_ROLLOUTS
 from report.datatable import DataTable, Field
-from report.inputs import Results
+from report.inputs import Results, Validation
 from report.markers import symbol_id
-from report.plots import UNIT_TICKS, Axis, Mark, Row, Span, rows_panel
+from report.plots import PERCENT_TICKS, UNIT_TICKS, Axis, Mark, Row, Span, rows_panel
 from report.sections import Key, Panel, Section
 from report.words import interval, listed, number, percent
 from scenes import SCENES
+from validation import RATES, TOTAL
 
-# The rates of the validation: name in the results -> title, counted, out of.
-RATES = {
-    "agreement": ("Agreement", "agree", "n"),
-    "false_null": ("False null", "false_null", "human_valid"),
-    "missed_null": ("Missed null", "missed_null", "human_null"),
-    "wrong_label": ("Wrong label", "wrong_label", "both_valid"),
-}
 # The tests whose power is compared: name in the results -> title, symbol.
 POWER_TESTS = {
     "published": ("χ², published rule", "mark-ring"),
     "chi2": ("χ², exact level", "mark-dot"),
     "tv": ("TV, exact level", "mark-diamond"),
 }
+# Right end of the axis: no scene's smallest detected TV is larger.
+POWER_END = 0.75
 POWER_N = (str(N_ROLLOUTS), str(N_ROLLOUTS // 2))
 
 
@@ -81,7 +78,9 @@ def power(results: Results) -> Section:
             ]
             reach = [mark.value for mark in marks]
             rows.append(Row(spec.title, [Span(min(reach), max(reach), "join")] if reach else [], marks))
-        axis = Axis(0, 0.75, {0.0: "0", 0.25: "0.25", 0.5: "0.5", 0.75: "0.75"}, "smallest TV detected")
+        axis = Axis(
+            0, 0.75, {tick: words for tick, words in UNIT_TICKS.items() if tick <= 0.75}, "smallest TV detected"
+        )
         panels.append(
             Panel(f"{n} scorable rollouts", rows_panel(rows, axis, f"Smallest detected TV with {n} rollouts"))
         )
@@ -92,9 +91,10 @@ def power(results: Results) -> Section:
     }
     (low, low_title), (high, high_title) = ends["chi2"][0], ends["chi2"][-1]
     sentence = (
-        f"With {n} scorable rollouts the exact χ² test sees, with probability {percent(target)}, a shift onto one "
-        f"outcome from TV {number(low)} ({low_title}) to {number(high)} ({high_title}) on; the exact TV test from "
-        f"{number(ends['tv'][0][0])} to {number(ends['tv'][-1][0])}. Smaller departures are seen less often than that."
+        f"The marks show how large a departure must be to be noticed in {percent(target)} of repetitions, when it "
+        f"moves mass onto one outcome. With {n} scorable rollouts the exact χ² test needs a TV of {number(low)} on "
+        f"{low_title}, its least, and of {number(high)} on {high_title}, its most; the exact TV test needs "
+        f"{number(ends['tv'][0][0])} to {number(ends['tv'][-1][0])}. Smaller departures often stay unnoticed."
     )
     fields = [Field("scenes", "Scenes"), Field("mass_moves_to", "mass moves to")]
     fields += [Field(f"{test}_n{n}", f"{name}, N = {n}", 3) for n in POWER_N for test, (name, _) in POWER_TESTS.items()]
@@ -113,12 +113,20 @@ def power(results: Results) -> Section:
     return Section("power", "Power", sentence, "python power_chi2.py", panels, legend, table)
 
 
-def judge_validation(results: Results) -> Section:
-    rates = results.validation["scenes"]
-    names = {**{scene: SCENES[scene].title for scene in SCENES if scene in rates}, "total": "All scenes"}
-    axis = Axis(0, 1, {0.0: "0", 0.5: "50 %", 1.0: "100 %"}, "share, with exact 95 % interval")
+def judge_validations(results: Results) -> list[Section]:
+    """The published labels first; then one's own, and the truth of simulated clips."""
+    return [_validation(found, place) for place, found in enumerate(results.validations)]
+
+
+def _validation(validation: Validation, place: int) -> Section:
+    rates, other = validation.scenes, validation.reference
+    # A scene of which nothing was labelled has no rate.
+    read = [scene for scene in SCENES if scene in rates and rates[scene]["rates"]["agreement"] is not None]
+    names = {**{scene: SCENES[scene].title for scene in read}, TOTAL: "All scenes"}
+    axis = Axis(0, 1, PERCENT_TICKS, "share, with exact 95 % interval")
+    titles = {rate: rate.replace("_", " ").capitalize() for rate in RATES}
     panels = []
-    for rate, (title, part, whole) in RATES.items():
+    for rate, (part, whole) in RATES.items():
         rows = []
         for key, name in names.items():
             found = rates[key]["rates"][rate]
@@ -126,35 +134,54 @@ def judge_validation(results: Results) -> Section:
             if found is not None:
                 words = f"{name}: {rates[key][part]} of {rates[key][whole]}, {interval(found['low'], found['high'])}"
                 spans, marks = [Span(found["low"], found["high"], "thin")], [Mark(found["estimate"], "mark-dot", words)]
-            rows.append(Row(name, spans, marks, apart=key == "total"))
-        panels.append(Panel(title, rows_panel(rows, axis, f"{title} of judge and person by scene")))
-    total = rates["total"]
-    overall = total["rates"]["agreement"]
-    weakest = min((s for s in names if s != "total"), key=lambda s: rates[s]["rates"]["agreement"]["estimate"])
-    sentence = (
-        f"Judge and person agree on {total['agree']} of {total['n']} rollouts: {100 * overall['estimate']:.1f} % "
-        f"(95 % interval {100 * overall['low']:.0f} to {100 * overall['high']:.0f} %). They differ most on "
-        f"{names[weakest].lower()} ({rates[weakest]['agree']} of {rates[weakest]['n']}); of the outcomes that both "
-        f"read, {total['wrong_label']} of {total['both_valid']} are not the same one."
-    )
-    fields = [Field("scene", "Scene"), Field("n", "labelled", 0)]
-    for rate, (title, part, whole) in RATES.items():
-        fields += [Field(part, title.lower(), 0)]
+            rows.append(Row(name, spans, marks, apart=key == TOTAL))
+        panels.append(Panel(titles[rate], rows_panel(rows, axis, f"{titles[rate]} of judge and {other} by scene")))
+    fields = [Field("scene", "Scene"), Field("n", "labelled" if other == "person" else "clips", 0)]
+    for rate, (part, whole) in RATES.items():
+        fields += [Field(part, titles[rate].lower(), 0)]
         fields += [Field(whole, "out of", 0)] if whole != "n" else []
         fields += [Field(f"{rate}_low", "95 % low", 2), Field(f"{rate}_high", "95 % high", 2)]
-    lines = [[name, rates[key]["n"], *_validation_values(rates[key])] for key, name in names.items()]
-    table = DataTable("judge_validation", "Judge against hand labels", fields, lines)
+    lines = [[name, rates[key]["n"], *_rate_values(rates[key])] for key, name in names.items()]
+    suffix = f"_{place + 1}" if place else ""
+    against = "hand labels" if other == "person" else "the truth of simulated clips"
+    table = DataTable(f"judge_validation{suffix}", f"Judge against {against}", fields, lines)
     note = (
-        "False null: the judge saw no outcome where the person did. Missed null: the reverse. Wrong label: both saw an "
-        "outcome, and not the same one."
+        f"False null: the judge saw no outcome where the {other} did. Missed null: the reverse. Wrong label: both saw "
+        "an outcome, and not the same one."
     )
     legend = [Key("rate and exact interval", symbol="mark-dot")]
-    return Section("judge", "The judge", sentence, "python validate_extraction.py", panels, legend, table, note)
+    return Section(
+        f"judge{suffix}",
+        validation.title,
+        _agreement(rates, read, other),
+        validation.command,
+        panels,
+        legend,
+        table,
+        note,
+    )
 
 
-def _validation_values(row: dict[str, Any]) -> list[float | int | None]:
+def _agreement(rates: Mapping[str, Any], read: Sequence[str], other: str) -> str:
+    """How often judge and person (or the truth) agree, and where least."""
+    total = rates[TOTAL]
+    overall = total["rates"]["agreement"]
+    if overall is None:
+        return f"0 rollouts have both a judge's outcome and that of the {other}."
+    text = (
+        f"Judge and {other} agree on {total['agree']} of {total['n']} rollouts: {100 * overall['estimate']:.1f} % "
+        f"(95 % interval {100 * overall['low']:.0f} to {100 * overall['high']:.0f} %)"
+    )
+    if len(read) > 1:
+        weakest = min(read, key=lambda scene: rates[scene]["rates"]["agreement"]["estimate"])
+        text += f", least on {SCENES[weakest].title.lower()}, {rates[weakest]['agree']} of {rates[weakest]['n']}"
+    part, whole = RATES["wrong_label"]
+    return f"{text}. Of the {total[whole]} outcomes that both read, {total[part]} are not the same one."
+
+
+def _rate_values(row: Mapping[str, Any]) -> list[float | int | None]:
     values: list[float | int | None] = []
-    for rate, (_, part, whole) in RATES.items():
+    for rate, (part, whole) in RATES.items():
         found = row["rates"][rate] or {"low": None, "high": None}
         values += [row[part], *([row[whole]] if whole != "n" else []), found["low"], found["high"]]
     return values

@@ -1,5 +1,6 @@
-"""What the page is made from: the results of the other stages, checked against each other, and the outcomes."""
+"""What the page is made from: the results of the other stages and the outcomes, checked against each other."""
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,29 +10,9 @@ from errors import UserError
 from models import PUBLISHED, Model, resolve
 from outputs import read_results, stem_of
 from records import Cell, read_study
+from report import freshness
+from report.sources import BY_CELL, CONTROLS, FILLED, SOURCES, TRUTH, VALIDATION, file_of, incomplete
 from scenes import SCENES
-
-# Field -> the script whose results it holds.
-SOURCES = {
-    "tv": "compute_tv_band.py",
-    "chi2": "compute_chi2.py",
-    "intervals": "compute_mntv_ci.py",
-    "sequential": "compute_sequential.py",
-    "distributions": "analyze_rollouts.py",
-    "missing": "compute_mcar_sensitivity.py",
-    "power": "power_chi2.py",
-    "validation": "validate_extraction.py",
-    "resolution": "make_seedance_ablation.py",
-    "duration": "recompute_dur5s.py",
-    "dice": "make_dice_ablation_figures.py",
-    "scatter": "make_scatter_grid.py",
-    "settings": "make_config_table.py",
-}
-# Parts of the results that sentences of the page are made of: without one of them there is nothing to say.
-FILLED = (("missing", "mntv"), ("power", "groups"), ("dice", "compliance"))
-# Those with a value for each scene and model.
-BY_CELL = ("tv", "chi2", "intervals", "sequential", "distributions")
-CONTROLS = "compute_controls.py"
 
 
 @dataclass(frozen=True)
@@ -52,15 +33,32 @@ class Control:
 
 
 @dataclass(frozen=True)
+class Validation:
+    """A judge's readings against what is held to be right (validation.compare_by_scene).
+
+    title: what it is compared with. reference: who or what says what is right. command: what makes it again.
+    """
+
+    title: str
+    reference: str
+    command: str
+    scenes: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class Results:
     """The parsed results of each stage, the models that they cover, in display order, and the outcomes behind them.
 
-    outcomes: of the main study, by (scene, model). controls: empty where they have not been run.
+    outcomes: of the main study, by (scene, model). controls: empty where they have not been run. validations: the
+    published labels first, then one's own, then the truth of simulated clips, as far as there are any.
+    files: the files of analysis/results that all this was read from.
     """
 
     models: tuple[Model, ...]
     outcomes: Mapping[tuple[str, str], Cell]
     controls: tuple[Control, ...]
+    validations: tuple[Validation, ...]
+    files: tuple[Path, ...]
     tv: Mapping[str, Any]
     chi2: Mapping[str, Any]
     intervals: Mapping[str, Any]
@@ -68,7 +66,6 @@ class Results:
     distributions: Mapping[str, Any]
     missing: Mapping[str, Any]
     power: Mapping[str, Any]
-    validation: Mapping[str, Any]
     resolution: Mapping[str, Any]
     duration: Mapping[str, Any]
     dice: Mapping[str, Any]
@@ -90,11 +87,11 @@ class Results:
 
 def read(analysis: Path) -> Results:
     """All results in analysis/results, and the outcomes in analysis/. Raises UserError when some are missing, or when
-    the results come from runs over different models."""
+    the results come from runs over different models or over other outcomes."""
     found = {field: read_results(analysis, script) for field, script in SOURCES.items()}
     for field, part in FILLED:
         if not found[field][part]:
-            raise _incomplete(analysis, SOURCES[field], f"{part} is empty", "values")
+            raise incomplete(analysis, SOURCES[field], f"{part} is empty", "values")
     covered = {field: _models(analysis, SOURCES[field], found[field]["cells"]) for field in BY_CELL}
     # In display order; JSON sorts its keys.
     scored = covered["tv"]
@@ -111,36 +108,62 @@ def read(analysis: Path) -> Results:
     pairs = {frozenset((pair["a"], pair["b"])) for pair in found["intervals"]["pairs"]}
     for model in models:
         if model not in tested:
-            raise _incomplete(analysis, SOURCES["chi2"], f"{model} in none of the families", "each model in one")
+            raise incomplete(analysis, SOURCES["chi2"], f"{model} in none of the families", "each model in one")
         if lacking := [other for other in models if other != model and frozenset((model, other)) not in pairs]:
             what = f"no pair of {model} and {lacking[0]}"
-            raise _incomplete(analysis, SOURCES["intervals"], what, "every two models")
+            raise incomplete(analysis, SOURCES["intervals"], what, "every two models")
     outcomes = read_study(analysis, "main", models=models)
-    return Results(models=tuple(resolve(models)), outcomes=outcomes, controls=_controls(analysis), **found)
+    freshness.check(analysis, found, outcomes)
+    controls, validations = _controls(analysis), _validations(analysis)
+    scripts = [*SOURCES.values(), VALIDATION, *([CONTROLS] if controls else [])]
+    files = [file_of(analysis, script) for script in scripts] + _own_validations(analysis)
+    return Results(
+        models=tuple(resolve(models)),
+        outcomes=outcomes,
+        controls=controls,
+        validations=validations,
+        files=tuple(files),
+        **found,
+    )
 
 
 def _models(analysis: Path, script: str, cells: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """The models of a result's cells. Raises UserError when there are none, or not the same in every scene."""
     models = next(iter(cells.values()), {})
     if not models:
-        raise _incomplete(analysis, script, "no cell", "a value for each scene and model")
+        raise incomplete(analysis, script, "no cell", "a value for each scene and model")
     for scene, row in cells.items():
         if other := sorted(set(row) ^ set(models)):
-            raise _incomplete(
-                analysis, script, f"{other[0]} in {scene} or elsewhere only", "the same models everywhere"
-            )
+            raise incomplete(analysis, script, f"{other[0]} in {scene} or elsewhere only", "the same models everywhere")
     return list(models)
-
-
-def _incomplete(analysis: Path, script: str, found: str, expected: str) -> UserError:
-    path = analysis / "results" / f"{stem_of(script)}.json"
-    return UserError(f"{path}: {found}; expected {expected}: run {script} again")
 
 
 def _controls(analysis: Path) -> tuple[Control, ...]:
     """The controls, where they have been run: the pipeline can do without them."""
-    if not (analysis / "results" / f"{stem_of(CONTROLS)}.json").exists():
+    if not file_of(analysis, CONTROLS).exists():
         return ()
     names = ("mntv", "scorability", "expected", "low", "high")
     controls = read_results(analysis, CONTROLS)["controls"]
     return tuple(Control(resolve([key])[0].name, *(row[name] for name in names)) for key, row in controls.items())
+
+
+def _own_validations(analysis: Path) -> list[Path]:
+    """Results of validations that the pipeline can do without: of one's own labels, and of simulated clips."""
+    own = sorted((analysis / "results").glob(f"{stem_of(VALIDATION)}_*.json"))
+    truth = file_of(analysis, TRUTH)
+    return own + ([truth] if truth.exists() else [])
+
+
+def _validations(analysis: Path) -> tuple[Validation, ...]:
+    published = read_results(analysis, VALIDATION)["scenes"]
+    found = [Validation("The judge", "person", f"python {VALIDATION}", published)]
+    for path in _own_validations(analysis):
+        if path == file_of(analysis, TRUTH):
+            rows = read_results(analysis, TRUTH)["scenes"]
+            found.append(Validation("A judge on simulated clips", "truth", f"python {TRUTH}", rows))
+            continue
+        labels = path.stem.removeprefix(f"{stem_of(VALIDATION)}_")
+        rows = read_results(analysis, path.name)["scenes"]
+        command = f"python {VALIDATION} --labels {shlex.quote(f'{labels}.json')}"
+        found.append(Validation(f"The judge on the labels of {labels}", "person", command, rows))
+    return tuple(found)

@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import json
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,11 +12,11 @@ import jinja2
 from markupsafe import Markup
 
 from constants import ALPHA, INTERVAL_LEVEL, N_ROLLOUTS
-from files import SIGNIFICANT_DIGITS
 from models import PUBLISHED
 from report import ablations, board, checks, plots, provenance, words
 from report.cells import HEAT_BOUNDS, VERDICTS, cell_record
 from report.downloads import cells_table, leaderboard_table, pairs_table, scene_differences_table
+from report.embedding import embedded
 from report.inputs import Results
 from report.markers import sheet, symbol_id
 from scenes import SCENES
@@ -26,6 +25,9 @@ _HERE = Path(__file__).resolve().parent
 # In the order in which they stand in the page.
 STYLES = ("base.css", "tables.css", "plots.css", "dialog.css", "print.css")
 SCRIPTS = ("build.js", "csv.js", "theme.js", "filter.js", "sort.js", "keys.js", "drawings.js", "cell.js", "compare.js")
+
+# The page's size without thumbnails stays below this: people hand it on by mail.
+MOST_BYTES = 3_000_000
 
 # Judge -> reading, and seed -> picture, of a cell.
 Extras = Mapping[tuple[str, str], Any]
@@ -37,7 +39,9 @@ def render(results: Results, analysis: Path, votes: Extras, frames: Extras) -> s
     records = {key: cell_record(results, cell) for key, cell in results.outcomes.items()}
     pairs = board.pairs(results)
     judges, settings = provenance.judges(results), provenance.settings(results)
-    check_sections = [checks.missing_outcomes(results), checks.power(results), checks.judge_validation(results)]
+    file_sets = provenance.file_sets(analysis, results)
+    files = provenance.files_table(file_sets)
+    check_sections = [checks.missing_outcomes(results), checks.power(results), *checks.judge_validations(results)]
     ablation_sections = [
         f(results) for f in (ablations.resolution, ablations.duration, ablations.guidance, ablations.faces)
     ]
@@ -49,6 +53,7 @@ def render(results: Results, analysis: Path, votes: Extras, frames: Extras) -> s
         *(section.table for section in (*check_sections, *ablation_sections)),
         judges,
         settings,
+        files,
     ]
     data = {
         "scenes": {key: _scene(key) for key in SCENES},
@@ -61,7 +66,6 @@ def render(results: Results, analysis: Path, votes: Extras, frames: Extras) -> s
         "pairs": pairs,
         "tables": {table.key: table.record for table in tables},
         "alpha": ALPHA,
-        "n": N_ROLLOUTS,
     }
     style, script = _joined(STYLES), f'"use strict";\n(() => {{\n{_joined(SCRIPTS)}}})();\n'
     context = {
@@ -77,6 +81,7 @@ def render(results: Results, analysis: Path, votes: Extras, frames: Extras) -> s
         "findings": board.findings(results, rows),
         "board": _drawn(results, rows),
         "verdicts": VERDICTS,
+        "worst": {row["model"]: row["worst"] for row in rows},
         "heat_bounds": HEAT_BOUNDS,
         "scatter": {scene: _scatter(results, records, scene) for scene in SCENES},
         "checks": check_sections,
@@ -84,28 +89,14 @@ def render(results: Results, analysis: Path, votes: Extras, frames: Extras) -> s
         "judges": judges,
         "settings": settings,
         "specification": provenance.specification_digest(),
-        "hashes": provenance.data_hashes(analysis, results.keys),
+        "file_sets": file_sets,
+        "files": files,
         "versions": provenance.versions(),
         "level": INTERVAL_LEVEL,
         "alpha": ALPHA,
         "n_rollouts": N_ROLLOUTS,
     }
     return _environment().get_template("page.html.j2").render(context)
-
-
-def embedded(value: Any) -> Markup:
-    """JSON that can stand in a script element: nothing in it is markup, whatever its strings hold."""
-    text = json.dumps(_rounded(value), separators=(",", ":"), allow_nan=False, ensure_ascii=True)
-    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
-
-
-def _rounded(value: Any) -> Any:
-    """Floats as the results have them: more digits would record the rounding of one processor's arithmetic."""
-    if isinstance(value, Mapping):
-        return {key: _rounded(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_rounded(item) for item in value]
-    return float(f"{value:.{SIGNIFICANT_DIGITS}g}") if isinstance(value, float) else value
 
 
 def cell_href(scene: str, model: str) -> str:

@@ -1,7 +1,7 @@
 """The page's drawings that stand still. Natural sizes are in pixels; panels are small, so that text keeps its size on a
 narrow screen."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +10,7 @@ from markupsafe import Markup
 from marker_places import STRIP, placed
 from models import Model
 from report.markers import symbol_id
-from report.svg import element, figure, group, line, rect, scale, shortened, text, use
+from report.svg import element, figure, group, line, rect, scale, shortened, strip, text, use
 from report.words import interval, number
 
 # Panels with a row for each scene or model.
@@ -19,8 +19,8 @@ _LABEL_WIDTH = 112
 _ROW = 22
 _TOP, _BOTTOM = 8, 38
 _MARK = 12
-# The plot of a row of the leaderboard, and its axis in the header.
-BOARD_WIDTH, BOARD_HEIGHT = 330, 44
+# The plot of a row of the leaderboard, and its axis in the header; as wide as their column.
+BOARD_HEIGHT = 44
 _AXIS_HEIGHT = 20
 # A panel of scorability against TV.
 _SCATTER = (300, 264)
@@ -66,6 +66,7 @@ class Axis:
 
 
 UNIT_TICKS = {0.0: "0", 0.25: "0.25", 0.5: "0.5", 0.75: "0.75", 1.0: "1"}
+PERCENT_TICKS = {0.0: "0", 0.5: "50 %", 1.0: "100 %"}
 
 
 def rows_panel(rows: Sequence[Row], axis: Axis, label: str) -> Markup:
@@ -109,11 +110,24 @@ def _bar(start: float, end: float, y: float, class_: str) -> Markup:
 
 def board_scale(low: float) -> Axis:
     """The leaderboard's axis, from a little below the lowest value shown to 1."""
-    return Axis(min(-0.05, low - 0.02), 1.03, {0.0: "0", 0.25: "0.25", 0.5: "0.5", 0.75: "0.75", 1.0: "1"}, "mnTV")
+    return Axis(min(-0.05, low - 0.02), 1.03, UNIT_TICKS, "mnTV")
+
+
+def _share(axis: Axis) -> Callable[[float], str]:
+    """Value -> its place, as a share of the drawing's width."""
+    x = scale(axis.low, axis.high, 1.2, 98.8)
+    return lambda value: f"{x(value):.2f}%"
+
+
+def _bar_of(low: float, high: float, axis: Axis, y: float, height: float, class_: str) -> Markup:
+    """A horizontal bar between two values in either order."""
+    x = scale(axis.low, axis.high, 1.2, 98.8)
+    start, end = sorted((x(low), x(high)))
+    return rect(f"{start:.2f}%", y, f"{end - start:.2f}%", height, class_)
 
 
 def board_axis(axis: Axis) -> Markup:
-    x = scale(axis.low, axis.high, 4, BOARD_WIDTH - 4)
+    x = _share(axis)
     ticks = [
         part
         for tick, words in axis.ticks.items()
@@ -122,43 +136,41 @@ def board_axis(axis: Axis) -> Markup:
             line(x(tick), _AXIS_HEIGHT - 4, x(tick), _AXIS_HEIGHT, "grid"),
         )
     ]
-    return figure(BOARD_WIDTH, _AXIS_HEIGHT, "Axis from 0, calibrated, to 1, the worst", *ticks, class_="board")
+    return strip(_AXIS_HEIGHT, "Axis from 0, calibrated, to 1, the worst", *ticks, class_="ruler")
 
 
 def board_row(row: Mapping[str, Any], band: tuple[float, float], axis: Axis, symbol: str) -> Markup:
     """The two parts of mnTV as a bar, and below it both intervals: corrected (thick) and published (thin)."""
-    x = scale(axis.low, axis.high, 4, BOARD_WIDTH - 4)
-    drawn = [rect(x(band[0]), 0, x(band[1]) - x(band[0]), BOARD_HEIGHT, "band")]
+    x = _share(axis)
+    drawn = [_bar_of(*band, axis, 0, BOARD_HEIGHT, "band")]
     drawn += [line(x(tick), 0, x(tick), BOARD_HEIGHT, "grid") for tick in axis.ticks]
     unscorable, mntv = row["unscorable"], row["mntv"]
-    drawn.append(rect(x(0), 6, x(unscorable) - x(0), 8, "part-unscorable"))
-    start, end = sorted((x(unscorable), x(mntv)))
-    drawn.append(rect(start, 6, end - start, 8, "part-miscalibrated"))
+    drawn.append(_bar_of(0, unscorable, axis, 6, 8, "part-unscorable"))
+    drawn.append(_bar_of(unscorable, mntv, axis, 6, 8, "part-miscalibrated"))
     corrected, published = row["corrected"], row["percentile"]
     if published["low"] is not None:
         drawn += [line(x(published["low"]), 36, x(published["high"]), 36, "published")]
         drawn += [line(x(published[side]), 33, x(published[side]), 39, "published") for side in ("low", "high")]
     if corrected["low"] is not None:
-        start, end = x(corrected["low"]), x(corrected["high"])
-        drawn.append(rect(start, 22.5, end - start, 5, "corrected"))
+        drawn.append(_bar_of(corrected["low"], corrected["high"], axis, 22.5, 5, "corrected"))
     drawn.append(use(symbol, x(mntv), 25, 12))
     words = (
         f"mnTV {number(mntv)}: {number(unscorable)} unscorable and {number(row['miscalibrated'])} miscalibrated. "
         f"Corrected interval {interval(corrected['low'], corrected['high'])}, published "
         f"{interval(published['low'], published['high'])}"
     )
-    return figure(BOARD_WIDTH, BOARD_HEIGHT, words, *drawn, class_="board")
+    return strip(BOARD_HEIGHT, words, *drawn, class_="lane")
 
 
 def control_row(mntv: float, expected: float, band: tuple[float, float], axis: Axis) -> Markup:
     """A control's mnTV against what theory expects of it and the central band of that."""
-    x = scale(axis.low, axis.high, 4, BOARD_WIDTH - 4)
+    x = _share(axis)
     drawn = [line(x(tick), 0, x(tick), BOARD_HEIGHT, "grid") for tick in axis.ticks]
-    drawn.append(rect(x(band[0]), 16, x(band[1]) - x(band[0]), 12, "band strong"))
+    drawn.append(_bar_of(*band, axis, 16, 12, "band strong"))
     drawn.append(line(x(expected), 12, x(expected), 32, "reference"))
     drawn.append(use("mark-dot", x(mntv), 22, 12))
     words = f"mnTV {number(mntv)}; theory expects {number(expected)}, 95 % band {interval(*band)}"
-    return figure(BOARD_WIDTH, BOARD_HEIGHT, words, *drawn, class_="board")
+    return strip(BOARD_HEIGHT, words, *drawn, class_="lane")
 
 
 # --- scorability against TV ---------------------------------------------------------------------------------------

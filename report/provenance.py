@@ -2,15 +2,16 @@
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from errors import UserError
 from models import PUBLISHED
 from paths import ROOT
 from protocol import digest
+from records import ABSENT_CELLS_FILE, HUMAN_LABELS_FILE
+from report import votes
 from report.datatable import DataTable, Field
 from report.inputs import Results
 from scenes import SCENES
@@ -20,8 +21,8 @@ from studies import FACES, GUIDANCES, STUDIES, face_study, guidance_study
 PUBLISHED_JUDGE = "Gemini 3.1 Pro (gemini-3.1-pro-preview), three votes a rollout, majority (as published)"
 # name==version at the head of a line; extras, markers and comments are passed over.
 _PINNED = re.compile(r"^[ \t]*([\w.-]+)[ \t]*(?:\[[^\]\n]*\])?[ \t]*==[ \t]*([^\s;#,]+)", re.MULTILINE)
-# Title -> the studies whose outcome files are hashed together.
-FILE_SETS = {
+# Title -> the studies whose outcome files are listed under it.
+OUTCOME_SETS = {
     "main matrix": ("main",),
     "resolution": ("seedance720",),
     "duration": ("dur5s",),
@@ -35,30 +36,64 @@ def specification_digest() -> str:
     return digest([asdict(scene) for scene in SCENES.values()])
 
 
-def data_hashes(analysis: Path, models: Sequence[str]) -> list[dict[str, Any]]:
-    """For each set of outcome files: how many there are, and the SHA-256 of their bytes one after another, in display
-    order. An absent cell has no file and is left out. Raises UserError for a file that cannot be read."""
+@dataclass(frozen=True)
+class FileSet:
+    """title: what the files are. sha256: of the lines that `sha256sum` prints of them, in this order."""
+
+    title: str
+    files: Sequence[tuple[str, str]]
+
+    @property
+    def sha256(self) -> str:
+        lines = "".join(f"{digest}  {name}\n" for name, digest in self.files)
+        return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def file_sets(analysis: Path, results: Results) -> list[FileSet]:
+    """Every file that the page is made from: its name below the analysis folder, and the SHA-256 of its bytes.
+
+    An absent cell has no file and is left out. Raises UserError for a file that cannot be read.
+    """
+    logs = [
+        path
+        for scene in SCENES
+        for of_model in votes.judge_logs(analysis, scene, results.keys).values()
+        for path in of_model.values()
+    ]
+    sets: dict[str, Sequence[Path]] = {}
+    sets |= {f"outcomes, {title}": _outcome_files(analysis, of, results.keys) for title, of in OUTCOME_SETS.items()}
+    sets["hand labels and absent cells"] = [analysis / HUMAN_LABELS_FILE, analysis / ABSENT_CELLS_FILE]
+    sets["judges' replies"] = logs
+    sets["results"] = results.files
     found = []
-    for title, studies in FILE_SETS.items():
-        sha256, count = hashlib.sha256(), 0
-        for path in _files(analysis, studies, models):
-            try:
-                sha256.update(path.read_bytes())
-            except OSError as error:
-                raise UserError(f"{path}: cannot read: {error.strerror}; expected an outcome file") from error
-            count += 1
-        found.append({"title": title, "files": count, "sha256": sha256.hexdigest()})
+    for title, paths in sets.items():
+        there = [path for path in paths if path.exists()]
+        if there:
+            found.append(FileSet(title, [(path.relative_to(analysis).as_posix(), _sha256(path)) for path in there]))
     return found
 
 
-def _files(analysis: Path, studies: Sequence[str], models: Sequence[str]) -> Iterable[Path]:
-    for key in studies:
-        study = STUDIES[key]
-        for scene in study.scenes:
-            for model in models if key == "main" else study.models:
-                path = analysis / study.bins_file(scene, model)
-                if path.exists():
-                    yield path
+def files_table(sets: Sequence[FileSet]) -> DataTable:
+    """One row a file."""
+    fields = [Field("file", "File, below analysis/"), Field("set", "set"), Field("sha256", "SHA-256")]
+    rows = [[name, each.title, digest] for each in sets for name, digest in each.files]
+    return DataTable("files", "The files behind this page", fields, rows)
+
+
+def _sha256(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise UserError(f"{path}: cannot read: {error.strerror}; expected a file that the page is made from") from error
+
+
+def _outcome_files(analysis: Path, studies: Sequence[str], models: Sequence[str]) -> list[Path]:
+    return [
+        analysis / STUDIES[key].bins_file(scene, model)
+        for key in studies
+        for scene in STUDIES[key].scenes
+        for model in (models if key == "main" else STUDIES[key].models)
+    ]
 
 
 def judges(results: Results) -> DataTable:

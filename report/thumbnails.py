@@ -2,8 +2,9 @@
 
 import base64
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from PIL import Image
 from tqdm import tqdm
@@ -11,17 +12,20 @@ from tqdm import tqdm
 from errors import UserError
 from scenes import SCENES
 from studies import STUDIES
-from video_io import Clips, VideoError, find_clips, last_frame
+from video_io import Clips, VideoError, find_clips, last_frame, sha256_file
 
 # Wide enough to see a die's face or a pocket's colour; some 5 KB each, so that a model's 288 frames take 2 MB.
 _WIDTH = 208
 _QUALITY = 65
 
-# Seed -> data URL, or None for a clip that does not decode.
-Frames = Mapping[int, str | None]
+# Seed -> its picture: "source", a data URL or None for a clip that does not decode, and "read", whether the clip is the
+# one that the outcome was read from.
+Frames = Mapping[int, Mapping[str, Any]]
+# (scene, model) -> seed -> SHA-256 of the clips that were read.
+Read = Mapping[tuple[str, str], Mapping[int, Collection[str]]]
 
 
-def final_frames(rollouts: Path, models: Sequence[str]) -> dict[tuple[str, str], Frames]:
+def final_frames(rollouts: Path, models: Sequence[str], read: Read) -> dict[tuple[str, str], Frames]:
     """(scene, model) -> the last decodable frame of each clip in rollouts/main/<scene>/<model>/.
 
     Raises UserError when there is no clip of any of these models.
@@ -37,16 +41,18 @@ def final_frames(rollouts: Path, models: Sequence[str]) -> dict[tuple[str, str],
         where = rollouts / study.key
         raise UserError(f"{where}: no clip of {', '.join(models)}; expected {{scene}}/{{model}}/seed_0.mp4 and so on")
     with tqdm(total=total, desc="final frames", unit="clip", disable=None) as progress:
-        return {key: _frames(cell, progress) for key, cell in clips.items() if cell.found}
+        return {key: _frames(cell, read.get(key, {}), progress) for key, cell in clips.items() if cell.found}
 
 
-def _frames(clips: Clips, progress: "tqdm[None]") -> Frames:
-    frames: dict[int, str | None] = {}
-    for seed in sorted(clips.found):
+def _frames(clips: Clips, read: Mapping[int, Collection[str]], progress: "tqdm[None]") -> Frames:
+    frames: dict[int, dict[str, Any]] = {}
+    for seed, path in sorted(clips.found.items()):
         try:
-            frames[seed] = _data_url(Image.fromarray(last_frame(clips.found[seed]).frame))
+            source = _data_url(Image.fromarray(last_frame(path).frame))
         except VideoError:
-            frames[seed] = None
+            source = None
+        known = read.get(seed, ())
+        frames[seed] = {"source": source, "read": bool(known) and sha256_file(path) in known}
         progress.update()
     return frames
 

@@ -8,11 +8,16 @@ from typing import Any
 
 from judges.base import State
 from judges.votelog import LoggedReply, VoteLog, log_path
+from report.embedding import embedded
 from scenes import SCENES
 from studies import STUDIES
 
-# Of each reply, that many characters go into the page: the question asks for one word, and a cell has some hundred.
+# Of each reply, at most that many characters go into the page: the question asks for one word.
 MAX_SHOWN_CHARS = 1000
+
+Cell = tuple[str, str]
+Reading = dict[str, Any]
+
 # What tells one reading from another: its name in an outcome file's protocol -> in what a reply was asked.
 _SHARED = {
     "judge": "judge",
@@ -49,7 +54,7 @@ def judge_logs(analysis: Path, scene: str, models: Sequence[str]) -> dict[str, d
     return found
 
 
-def reading(path: Path, scene: str, judge: str, protocol: Mapping[str, Any]) -> dict[str, Any]:
+def reading(path: Path, scene: str, judge: str, protocol: Mapping[str, Any]) -> Reading:
     """What one judge said of a cell: by seed the votes, their entropy in bits, and every reply as it came.
 
     protocol: that of the cell's outcomes; the remark says when the replies are not those that the counts come from.
@@ -60,6 +65,7 @@ def reading(path: Path, scene: str, judge: str, protocol: Mapping[str, Any]) -> 
     voted = [rollout["entropy"] for rollout in rollouts if rollout["entropy"] is not None]
     return {
         "judge": judge,
+        "log": path.name,
         "remark": _remark(replies, protocol),
         "versions": sorted({reply.model_version for reply in replies} - {""}),
         "mean_entropy": sum(voted) / len(voted) if voted else None,
@@ -69,28 +75,61 @@ def reading(path: Path, scene: str, judge: str, protocol: Mapping[str, Any]) -> 
     }
 
 
+def fitted(readings: Mapping[Cell, Sequence[Reading]], budget: int) -> tuple[dict[Cell, list[Reading]], int]:
+    """The readings of all cells in at most `budget` bytes of the page, and to how many characters replies are cut.
+
+    All replies are cut alike: to MAX_SHOWN_CHARS, or to half of it, and so on. A reply that was cut holds its whole
+    length. What stands beside the replies is kept, however large it is.
+    """
+    most = MAX_SHOWN_CHARS
+    while True:
+        cut = {cell: [_cut(each, most) for each in of_cell] for cell, of_cell in readings.items()}
+        if most == 0 or len(embedded(list(cut.values()))) <= budget:
+            return cut, most
+        most //= 2
+
+
+def _cut(of_judge: Reading, most: int) -> Reading:
+    """A reading whose replies, and the reasons beside them, have at most so many characters."""
+
+    def brief(reply: Mapping[str, Any]) -> dict[str, Any]:
+        length = len(reply["text"])
+        short = dict(reply) | {"text": reply["text"][:most], "reason": reply["reason"][:most]}
+        return short | ({"whole": length} if length > most else {})
+
+    rollouts = [rollout | {"replies": [brief(r) for r in rollout["replies"]]} for rollout in of_judge["rollouts"]]
+    return of_judge | {"rollouts": rollouts}
+
+
+def clips_read(path: Path, scene: str, protocol: Mapping[str, Any]) -> dict[int, set[str]]:
+    """Seed -> SHA-256 of the clips that the reading behind the cell's outcomes was of, as far as this log knows."""
+    found: dict[int, set[str]] = {}
+    for reply in VoteLog(path, scene).replies:
+        if _is_behind(reply, protocol):
+            found.setdefault(reply.seed, set()).add(str(reply.asked.get("clip_sha256")))
+    return found
+
+
 def _rollout(scene: str, seed: int, replies: Sequence[LoggedReply]) -> dict[str, Any]:
     votes = [reply.outcome for reply in replies if reply.state is State.VOTE]
     return {
         "seed": seed,
         "entropy": entropy_bits(votes) if votes else None,
         "replies": [
-            {"said": _said(scene, reply), "text": reply.reply[:MAX_SHOWN_CHARS], "notes": _notes(reply)}
+            {"said": _said(scene, reply), "text": reply.reply, "reason": reply.reason}
             for reply in sorted(replies, key=lambda reply: reply.vote)
         ],
     }
 
 
-def _notes(reply: LoggedReply) -> list[str]:
-    """What stands below a reply: why it is that vote or none, and that it goes on."""
-    cut = [f"cut at {MAX_SHOWN_CHARS} characters; the log has more"] if len(reply.reply) > MAX_SHOWN_CHARS else []
-    return ([reply.reason[:MAX_SHOWN_CHARS]] if reply.reason else []) + cut
+def _is_behind(reply: LoggedReply, protocol: Mapping[str, Any]) -> bool:
+    """Whether the reply was asked for as the outcome file says that its outcomes were."""
+    return all(protocol.get(name) == reply.asked.get(asked) for name, asked in _SHARED.items())
 
 
 def _remark(replies: Sequence[LoggedReply], protocol: Mapping[str, Any]) -> str:
-    """Empty when every reply was asked for as the outcome file says that its outcomes were."""
-    recorded = {name: protocol.get(name) for name in _SHARED}
-    others = sum({name: reply.asked.get(asked) for name, asked in _SHARED.items()} != recorded for reply in replies)
+    """Empty when the outcomes come from every reply."""
+    others = sum(not _is_behind(reply, protocol) for reply in replies)
     if not others:
         return ""
     if others < len(replies):

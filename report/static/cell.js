@@ -102,12 +102,13 @@ function eValue(log) {
 
 // What the e-values come to.
 function conclusion(cell) {
-  const after = cell.decided_after
-    ? `The verdict could be read after ${cell.decided_after} rollouts`
-    : "No verdict within these rollouts";
   const value = eValue(cell.log_e[cell.log_e.length - 1]);
-  const corrected = cell.e_significant ? "rejects the reference" : "does not reject the reference";
-  return element("p", { class: "note" }, `${after}; at the end e = ${value}, and e-BH ${corrected}.`);
+  const alone = cell.decided_after
+    ? `rejects the reference after ${cell.decided_after} rollouts, where e first reaches ${1 / data.alpha}`
+    : `does not reject the reference within these rollouts, as e stays below ${1 / data.alpha}`;
+  const corrected = cell.e_significant ? "it rejects" : "it does not reject";
+  return element("p", { class: "note" },
+    `Alone, at ${data.alpha}, it ${alone}. At the end e = ${value}; corrected over all tested cells (e-BH), ${corrected}.`);
 }
 
 function legend(entries) {
@@ -129,20 +130,31 @@ function tests(cell) {
 function seeds(scene, cell) {
   const items = cell.bins.map((bin, seed) => {
     const outcome = bin === null ? "no legible outcome" : scene.outcomes[bin - 1];
-    const picture = cell.frames ? framePicture(cell.frames[seed], seed, outcome) : null;
+    const frame = cell.frames ? cell.frames[seed] : undefined;
+    const picture = cell.frames ? framePicture(frame, seed, outcome) : null;
+    const brief = (picture ? `${seed}: ` : "") + (bin === null ? "–" : short(outcome)) + (isDoubtful(frame) ? " ?" : "");
     return element("li", { class: bin === null ? "null" : null, title: `seed ${seed}: ${outcome}` },
       picture,
-      element("span", { "aria-hidden": "true" }, (picture ? `${seed}: ` : "") + (bin === null ? "–" : short(outcome))),
+      element("span", { "aria-hidden": "true" }, brief),
       element("span", { class: "spoken" }, `seed ${seed}: ${outcome}`));
   });
   return element("section", { class: "seeds" }, element("h3", {}, "Rollout by rollout"),
-    element("p", { class: "note" }, "Outcomes by seed, 0 to 31; – where none was legible."),
+    element("p", { class: "note" }, `Outcomes by seed, 0 to ${cell.n - 1}; – where none was legible.`),
+    cell.frames && Object.values(cell.frames).some(isDoubtful)
+      ? element("p", { class: "note" }, "?: the clip on disk is not known to be the clip that was read.")
+      : null,
     element("ol", { class: cell.frames ? "frames" : null }, items));
 }
 
-function framePicture(source, seed, outcome) {
-  if (!source) return element("span", { class: "missing" }, source === null ? "unreadable clip" : "no clip");
-  return element("img", { src: source, alt: `Final frame of seed ${seed}, read as ${outcome}`, loading: "lazy" });
+// Whether a clip may be another one than that of the outcome.
+function isDoubtful(frame) {
+  return frame !== undefined && !frame.read;
+}
+
+function framePicture(frame, seed, outcome) {
+  if (!frame || !frame.source) return element("span", { class: "missing" }, frame ? "unreadable clip" : "no clip");
+  const read = frame.read ? `read as ${outcome}` : "of a clip not known to be the one that was read";
+  return element("img", { src: frame.source, alt: `Final frame of seed ${seed}, ${read}`, loading: "lazy" });
 }
 
 function judge(scene, key, model, cell) {
@@ -151,13 +163,15 @@ function judge(scene, key, model, cell) {
     element("p", {}, `It is shown ${shown} of each rollout and asked:`),
     element("blockquote", {}, scene.question));
   if (!cell.votes) {
-    const unread = cell.n - cell.n_valid, whose = model.published ? "published" : "recorded";
+    const unread = cell.n - cell.n_valid, whose = cell.as_published ? "published" : "recorded";
     section.append(element("p", {}, unread
       ? `For ${unread} of ${cell.n} the ${whose} outcome is null: no legible outcome by the rules of the question.`
       : `None of the ${cell.n} ${whose} outcomes is null.`));
-    section.append(element("p", { class: "note" }, "Its replies are not on disk for this cell. New ones are logged by ",
-      element("code", {}, `python extract_bin.py --scene ${key} --model ${model.argument}`),
-      ", which is paid and needs a key."));
+    section.append(cell.as_published
+      ? element("p", { class: "note" }, "The judge's replies and the clips were not published with the paper.")
+      : element("p", { class: "note" }, "Its replies are not on disk for this cell. To have them, read its clips again: ",
+        element("code", {}, `python extract_bin.py --scene ${key} --model ${model.argument} --force`),
+        ", which may be paid and need a key, and replaces the outcomes."));
     return section;
   }
   for (const reading of cell.votes) section.append(replies(reading));
@@ -175,7 +189,8 @@ function replies(reading) {
       element("th", { scope: "row" }, String(rollout.seed)),
       element("td", {}, rollout.replies.flatMap((reply) => [element("span", { class: "vote" }, reply.said), " "])),
       element("td", { class: "num" }, rollout.entropy === null ? "—" : number(rollout.entropy)),
-      element("td", {}, element("details", {}, element("summary", {}, "as it replied"), rollout.replies.map(reply)))),
+      element("td", {}, element("details", {}, element("summary", {}, "as it replied"),
+        rollout.replies.map((each) => reply(each, reading.log))))),
   );
   const head = ["Seed", "votes", "entropy, bits", "replies"];
   return element("div", {},
@@ -184,9 +199,11 @@ function replies(reading) {
     table(`Replies of ${reading.judge}`, head, 0, rows));
 }
 
-function reply({ text, notes }) {
-  const below = notes.map((note) => element("p", { class: "note" }, note));
-  return element("div", { class: "reply" }, element("pre", {}, text || "(empty)"), below);
+// Below a reply stands why it is that vote or none, and where the rest of it is.
+function reply({ text, reason, whole }, log) {
+  const rest = whole ? `cut at ${[...text].length} of ${whole} characters; ${log} has the whole` : "";
+  const below = [reason, rest].filter(Boolean).map((note) => element("p", { class: "note" }, note));
+  return element("div", { class: "reply" }, element("pre", {}, text || (whole ? "…" : "(empty)")), below);
 }
 
 for (const picker of [pickScene, pickModel]) {

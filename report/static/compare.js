@@ -8,7 +8,7 @@ const swap = document.getElementById("compare-swap");
 // The pair first - second, from the one that is stored, turned round if need be; null when there is none.
 function pairOf(first, second) {
   const minus = (value) => (value === null ? null : -value);
-  const turned = (row) => ({ value: -row.value, low: minus(row.high), high: minus(row.low) });
+  const turned = (row) => ({ ...row, value: -row.value, low: minus(row.high), high: minus(row.low) });
   for (const pair of data.pairs) {
     const same = pair.a === first && pair.b === second;
     if (!same && !(pair.a === second && pair.b === first)) continue;
@@ -39,7 +39,15 @@ function compare() {
     element("div", { class: "columns" }, figure, compareTable(rows, first, second)),
   );
   // Drawn when the columns are in place, at their width.
-  figure.append(differences(rows, Math.max(300, figure.clientWidth)));
+  figure.append(differences(rows, Math.max(300, figure.clientWidth)), legend({
+    told: "interval excludes 0",
+    untold: "it does not, or there is none",
+    corrected: "corrected interval",
+    published: "published interval, of mnTV",
+  }));
+  for (const { label, reason } of rows.filter((each) => each.low === null)) {
+    compareResult.append(element("p", { class: "note" }, `${label}, interval not estimable: ${reason}.`));
+  }
 }
 
 function apart({ low, high }) {

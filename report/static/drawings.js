@@ -75,7 +75,8 @@ function evidencePath(cell, width) {
     const [cx, cy] = points[cell.decided_after];
     parts.push(drawn("circle", { cx, cy, r: 4, class: "decided" }));
   }
-  for (const at of [0, 8, 16, 24, 32].filter((i) => i <= path.length)) {
+  const step = [1, 2, 4, 8, 10, 20, 50, 100].find((size) => path.length / size <= 5) ?? path.length;
+  for (let at = 0; at <= path.length; at += step) {
     parts.push(words(x(at), bottom + 15, String(at), "tick", "middle"));
   }
   parts.push(words(left, height - 4, "rollouts, in seed order", "axis"));
@@ -84,7 +85,9 @@ function evidencePath(cell, width) {
 
 // Rows of differences with intervals around zero.
 function differences(rows, width) {
-  const label = 116, rowHeight = 24, top = 6, bottom = top + rows.length * rowHeight + 8, height = bottom + 36;
+  const label = 116, rowHeight = 24, top = 6, bottom = top + rows.length * rowHeight + 8;
+  // Where both words for the directions do not fit on one line, the second stands below the first.
+  const narrow = width < 400, height = bottom + (narrow ? 52 : 36);
   const ends = rows.flatMap((row) => [row.low, row.high, row.value]).filter((value) => value !== null);
   const reach = Math.max(0.2, ...ends.map(Math.abs)) * 1.05;
   const x = (value) => label + 8 + ((value + reach) / (2 * reach)) * (width - label - 20);
@@ -106,7 +109,7 @@ function differences(rows, width) {
     if (row.published) parts.push(lineAt(x(row.published.low), y + 8, x(row.published.high), y + 8, "published"));
     parts.push(drawn("circle", { cx: x(row.value), cy: y, r: 4.5, class: apart(row) ? "apart" : "together" }));
   });
-  parts.push(words(label + 8, height - 4, "← first is better", "axis"));
+  parts.push(words(label + 8, bottom + 32, "← first is better", "axis"));
   parts.push(words(width - 12, height - 4, "second is better →", "axis", "end"));
   return frame(width, height, "Differences scene by scene with intervals", ...parts);
 }
