@@ -1,10 +1,10 @@
 """Ball fork: a ball rolls down a straight ramp, seen from the front, onto the wedge of a symmetric Y, and out below.
 
-The ball stands on the tip of the wedge for a moment, leans over to one side, rolls down that channel, drops out of its
-end and comes to rest on the ground below. Geometry in scene coordinates (see `drawing`), times in seconds.
+All of it lies on one board that leans back, so that one acceleration down the board moves the ball everywhere. The ball
+stands on the tip of the wedge for a moment, leans over to one side, rolls down that channel and out of its end, and
+comes to rest on the ground. Geometry in scene coordinates (see `drawing`), times in seconds.
 """
 
-import functools
 import itertools
 import math
 from collections.abc import Iterator
@@ -12,29 +12,22 @@ from collections.abc import Iterator
 import numpy as np
 
 from constants import SIMULATOR_FPS
-from simulator.base import SceneSimulator, Size, Take
-from simulator.drawing import WHITE, Colour, Painter, Point, Sprite, View, soft_disc, sphere, vertical_gradient
+from simulator.ball_drawing import BALL_RADIUS, CHANNEL_HALF_WIDTH, ELBOW, EXIT_Y, FORK, GROUND_Y, draw
+from simulator.base import Array, SceneSimulator, Size, Take
+from simulator.drawing import Point
 from video_io import Frame
 
-BALL_RADIUS = 0.036
-BALL_COLOUR: Colour = (240, 104, 32)
 START_Y = 0.135
-CHANNEL_HALF_WIDTH = 0.05
-FORK: Point = (0.0, 0.40)
-ELBOW: Point = (0.40, 0.66)
-EXIT_Y = 0.80
-GROUND_Y = 0.925
 
 DURATION_S = 4.0
-ARTEFACTS = ("stops_at_fork", "stops_in_channel")
+# Artefacts: how far from the tip of the wedge, along the channel, the ball comes to a halt.
+_STOPS = {"stops_at_fork": (0.0, 0.0), "stops_in_channel": (0.22, 0.38)}
+ARTEFACTS = tuple(_STOPS)
 
-_RAMP_TOP_Y = 0.05
-_WALL = 0.014
-# Frame heights per second squared along the slope, and in the free fall at the end.
-_GRAVITY = 0.72
-_FREE_FALL = 2.2
+# Straight down the board, of a ball that rolls: frame heights per second squared.
+ACCELERATION = 0.9
 _HOLD_S = 0.2
-_RESTITUTION = 0.4
+_TIP_RESTITUTION, _GROUND_RESTITUTION = 0.16, 0.3
 STEP_S = 1 / (SIMULATOR_FPS * 20)
 
 _ARM_LENGTH = math.hypot(ELBOW[0] - FORK[0], ELBOW[1] - FORK[1])
@@ -82,7 +75,7 @@ def _slide(path: list[Point], speed: float, stop_after: float | None) -> tuple[l
             if speed < 0.004:
                 break
         else:
-            speed += _GRAVITY * slope * STEP_S
+            speed += ACCELERATION * slope * STEP_S
         along += speed * STEP_S
         track.append(here)
     return track, speed
@@ -96,18 +89,18 @@ def track_of(take: Take) -> list[Point]:
     track: list[Point] = []
     y, speed = START_Y, 0.0
     while y < touch:
-        speed += _GRAVITY * STEP_S
+        speed += ACCELERATION * STEP_S
         y += speed * STEP_S
         track.append((0.0, y))
-    speed *= -0.16
+    speed *= -_TIP_RESTITUTION
     while speed < 0 or y < touch:
-        speed += _GRAVITY * STEP_S
+        speed += ACCELERATION * STEP_S
         y += speed * STEP_S
         track.append((0.0, min(y, touch)))
     track += [(0.0, touch)] * round(_HOLD_S * rng.uniform(0.3, 1.0) / STEP_S)
-    if take.artefact == "stops_at_fork":
+    stop = None if take.outcome else rng.uniform(*_STOPS[str(take.artefact)])
+    if stop == 0:
         return track
-    stop = rng.uniform(0.22, 0.38) if take.artefact == "stops_in_channel" else None
     piece, speed = _slide(_path(), rng.uniform(0.05, 0.08), stop)
     if stop is None:
         piece += _drop(speed, rng.uniform(-0.05, 0.09))
@@ -115,76 +108,50 @@ def track_of(take: Take) -> list[Point]:
 
 
 def _drop(speed: float, drift: float) -> list[Point]:
-    """Free fall out of the right exit, a few bounces, and a short roll; positions until the ball is at rest."""
+    """Down the board from the right exit, a few bounces, and a short roll; positions until the ball is at rest."""
     (x, y), track, rest, vx = (ELBOW[0], EXIT_Y), [], GROUND_Y - BALL_RADIUS, 0.0
     for _ in range(round(1.6 / STEP_S)):
-        speed += _FREE_FALL * STEP_S
+        speed += ACCELERATION * STEP_S
         y += speed * STEP_S
         if y > rest:
             y = rest
             vx = vx or drift
-            speed = -_RESTITUTION * speed if speed > 0.06 else 0.0
+            speed = -_GROUND_RESTITUTION * speed if speed > 0.06 else 0.0
         x += vx * STEP_S
         vx *= 1 - 1.8 * STEP_S
         track.append((x, y))
     return track
 
 
-@functools.cache
-def _background(size: Size) -> Frame:
-    wall, inside = (58, 84, 124), (246, 249, 253)
-    painter = Painter(
-        size, vertical_gradient(size, [(0, (226, 234, 244)), (GROUND_Y, (247, 250, 253)), (1, WHITE)])
-    )
-    painter.rectangle((-1.0, GROUND_Y), (1.0, 1.0), (206, 215, 227))
-    painter.rectangle((-1.0, GROUND_Y), (1.0, GROUND_Y + 0.006), (150, 165, 186))
-    channels = [
-        [(0.0, _RAMP_TOP_Y), FORK],
-        *([FORK, (side * ELBOW[0], ELBOW[1]), (side * ELBOW[0], EXIT_Y)] for side in (-1, 1)),
-    ]
-
-    def lay(target: Painter, width: float, colour: Colour) -> None:
-        for points in channels:
-            target.line(points, width, colour, caps=False)
-        target.disc(FORK, width / 2, colour)
-
-    outer = 2 * (CHANNEL_HALF_WIDTH + _WALL)
-    painter.soft(lambda mask: lay(mask, outer, WHITE), 0.018, (40, 60, 96), 0.35)
-    lay(painter, outer, wall)
-    lay(painter, outer - 0.008, (92, 124, 172))
-    lay(painter, 2 * CHANNEL_HALF_WIDTH, inside)
-    painter.mirror()
-    return painter.frame()
+# Axes of the ball's two stripes at first, as in `ball_drawing.draw`: one runs across it, the other is its outline.
+_UPRIGHT = np.array([(0.0, 1.0, 0.0), (0.0, 0.0, 1.0)])
 
 
-@functools.cache
-def _sprites(size: Size) -> tuple[Sprite, Sprite, Sprite]:
-    radius = View(size).length(BALL_RADIUS)
-    ground = soft_disc(0.9 * radius, 0.3 * radius, (30, 44, 70), 0.5, squash=0.25)
-    return sphere(radius, BALL_COLOUR), soft_disc(radius, 0.35 * radius, (30, 44, 70), 0.35), ground
+def axes_along(track: list[Point]) -> Iterator[Array]:
+    """The axes of the ball's stripes at every step of a track.
 
-
-def _draw(size: Size, position: Point) -> Frame:
-    frame, view = _background(size).copy(), View(size)
-    ball, shadow, ground = _sprites(size)
-    x, y = position
-    above_ground = (GROUND_Y - BALL_RADIUS - y) / (GROUND_Y - EXIT_Y)
-    if above_ground < 1:
-        ground.paste(frame, view.at((x, GROUND_Y + 0.004)), 1 - above_ground)
-    else:
-        shadow.paste(frame, view.at((x, y + 0.2 * BALL_RADIUS)))
-    ball.paste(frame, view.at(position))
-    return frame
+    The ball rolls on the board: as it moves by d it turns by d / radius about the line across its way.
+    """
+    axes = _UPRIGHT
+    yield axes
+    for (x0, y0), (x1, y1) in itertools.pairwise(track):
+        turn = np.array([x1 - x0, y1 - y0]) / BALL_RADIUS
+        # By a small angle: the side towards the viewer moves the way the ball goes.
+        axes = np.column_stack([axes[:, :2] + axes[:, 2:] * turn, axes[:, 2] - axes[:, :2] @ turn])
+        axes /= np.sqrt(np.einsum("ij,ij->i", axes, axes))[:, None]
+        yield axes
 
 
 def _first_frame(size: Size) -> Frame:
-    return _draw(size, (0.0, START_Y))
+    return draw(size, (0.0, START_Y), _UPRIGHT)
 
 
 def _frames(take: Take, size: Size) -> Iterator[Frame]:
     track = track_of(take)
+    axes = list(axes_along(track))
     for index in range(1, round(DURATION_S * SIMULATOR_FPS)):
-        yield _draw(size, track[min(round(index / SIMULATOR_FPS / STEP_S), len(track) - 1)])
+        step = min(round(index / SIMULATOR_FPS / STEP_S), len(track) - 1)
+        yield draw(size, track[step], axes[step])
 
 
 SIMULATORS = {"ball": SceneSimulator(ARTEFACTS, _first_frame, _frames)}

@@ -248,6 +248,4 @@ def _frames(take: Take, size: Size) -> Iterator[Frame]:
         yield picture.copy()
 
 
-SIMULATORS = {
-    "cards": SceneSimulator(artefacts=tuple(_WRONG_FRONTS), first_frame=_first_frame, frames=_frames)
-}
+SIMULATORS = {"cards": SceneSimulator(artefacts=tuple(_WRONG_FRONTS), first_frame=_first_frame, frames=_frames)}

@@ -249,6 +249,4 @@ def _frames(take: Take, size: Size) -> Iterator[Frame]:
         yield _picture(state, size)
 
 
-SIMULATORS = {
-    "lottery": SceneSimulator(artefacts=tuple(_LIFTED_BY_MISTAKE), first_frame=_first_frame, frames=_frames)
-}
+SIMULATORS = {"lottery": SceneSimulator(artefacts=tuple(_LIFTED_BY_MISTAKE), first_frame=_first_frame, frames=_frames)}

@@ -80,9 +80,7 @@ def bowl(size: Size) -> Frame:
     _ring(painter, TRACK_OUTER + 0.004, TRACK_OUTER + 0.001, _LIGHT_GOLD)
     painter.textured(_circle(TRACK_OUTER), dark)
     # The track is a groove: shaded under its outer edge, bright where it turns down to the rotor.
-    painter.soft(
-        lambda mask: _ring(mask, TRACK_OUTER + 0.002, TRACK_OUTER - 0.012, WHITE), 0.006, (0, 0, 0), 0.75
-    )
+    painter.soft(lambda mask: _ring(mask, TRACK_OUTER + 0.002, TRACK_OUTER - 0.012, WHITE), 0.006, (0, 0, 0), 0.75)
     painter.soft(
         lambda mask: _ring(mask, TRACK_RADIUS + 0.003, TRACK_RADIUS - 0.012, WHITE),
         0.008,
@@ -90,9 +88,7 @@ def bowl(size: Size) -> Frame:
         0.40,
     )
     painter.textured(_circle(TRACK_INNER), light)
-    painter.soft(
-        lambda mask: _ring(mask, ROTOR_RADIUS + 0.009, ROTOR_RADIUS - 0.01, WHITE), 0.005, (0, 0, 0), 0.8
-    )
+    painter.soft(lambda mask: _ring(mask, ROTOR_RADIUS + 0.009, ROTOR_RADIUS - 0.01, WHITE), 0.005, (0, 0, 0), 0.8)
     for k in range(8):
         _diamond(painter, k * np.pi / 4 + np.pi / 8, upright=k % 2 == 0)
     _disc(painter, ROTOR_RADIUS, _DARK_GOLD)
@@ -228,12 +224,8 @@ def _paint_cone(painter: Painter, unit: float) -> None:
     for inset in (0.012, 0.016):
         _outline(painter, unit * (radius - inset), unit * 0.0016, (222, 168, 96))
     # The cone is dark around its edge, and the hub throws a shadow on it.
-    painter.soft(
-        lambda mask: _outline(mask, unit * radius, unit * 0.03, WHITE), unit * 0.014, (30, 12, 4), 0.55
-    )
-    painter.soft(
-        lambda mask: mask.disc(middle, unit * (HUB_RADIUS + 0.012), WHITE), unit * 0.010, (20, 8, 2), 0.7
-    )
+    painter.soft(lambda mask: _outline(mask, unit * radius, unit * 0.03, WHITE), unit * 0.014, (30, 12, 4), 0.55)
+    painter.soft(lambda mask: mask.disc(middle, unit * (HUB_RADIUS + 0.012), WHITE), unit * 0.010, (20, 8, 2), 0.7)
 
     def arms(mask: Painter) -> None:
         for k in range(4):

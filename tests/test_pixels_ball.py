@@ -5,7 +5,7 @@ import pytest
 from constants import SIMULATOR_SIZE
 from judges.pixels import READERS, read
 from judges.pixels.common import TOLERANCE, still_picture
-from simulator.ball import BALL_RADIUS, ELBOW, EXIT_Y, GROUND_Y
+from simulator.ball_drawing import BALL_RADIUS, ELBOW, EXIT_Y, GROUND_Y
 from tests.pixel_clips import SMALL, label, seen, video
 
 

@@ -5,19 +5,8 @@ import pytest
 
 from constants import SIMULATOR_FPS
 from simulator import SIMULATORS, Take, first_frame
-from simulator.ball import (
-    ARTEFACTS,
-    BALL_RADIUS,
-    CHANNEL_HALF_WIDTH,
-    DURATION_S,
-    ELBOW,
-    EXIT_Y,
-    GROUND_Y,
-    START_Y,
-    STEP_S,
-    TIP,
-    track_of,
-)
+from simulator.ball import ACCELERATION, ARTEFACTS, DURATION_S, START_Y, STEP_S, TIP, axes_along, track_of
+from simulator.ball_drawing import BALL_RADIUS, CHANNEL_HALF_WIDTH, ELBOW, EXIT_Y, FORK, GROUND_Y
 from simulator.base import generator
 from simulator.drawing import View
 
@@ -63,6 +52,34 @@ def test_the_ball_speeds_up_on_the_ramp_and_in_the_channel(outcome: int) -> None
     sideways = np.abs(path[:-1, 0])
     in_arm = speed[(sideways > 0.1) & (sideways < 0.3)]
     assert (np.diff(in_arm) > 0).all()
+
+
+@pytest.mark.parametrize("outcome", [1, 2])
+@pytest.mark.parametrize("seed", range(3))
+def test_one_acceleration_moves_the_ball_on_the_ramp_in_the_channel_and_below_it(outcome: int, seed: int) -> None:
+    track = np.array(track_of(Take(outcome, None, generator("test", seed))))[::4]
+    sideways, down = np.abs(track[:, 0]), track[:, 1]
+    length = np.hypot(*np.subtract(ELBOW, FORK))
+    drop = (ELBOW[1] - FORK[1]) / length
+    for part, expected in (
+        ((sideways == 0) & (down < TIP[1] - 1.2 * BALL_RADIUS), ACCELERATION),
+        ((sideways > 0.06) & (sideways < 0.28), ACCELERATION * drop),
+        ((down > EXIT_Y - 0.02) & (np.cumsum(down > GROUND_Y - 1.1 * BALL_RADIUS) == 0), ACCELERATION),
+    ):
+        steps = np.linalg.norm(np.diff(track[part], axis=0), axis=1)
+        assert len(steps) > 8
+        found = np.diff(steps).mean() / (4 * STEP_S) ** 2
+        assert found == pytest.approx(expected, rel=0.06)
+
+
+def test_the_ball_turns_once_as_it_rolls_its_circumference() -> None:
+    way = np.linspace(0, 2 * np.pi * BALL_RADIUS, 2000)
+    for x, y in ((0 * way, way), (way, 0 * way), (0.6 * way, 0.8 * way)):
+        axes = np.array(list(axes_along(list(zip(x, y, strict=True)))))
+        assert axes[-1] == pytest.approx(axes[0], abs=0.01)
+        assert axes[1000, 1] == pytest.approx([0, 0, -1], abs=0.01), "the side towards the viewer is at the back"
+    *_, a_bit_down = axes_along([(0.0, 0.0), (0.0, 0.2 * BALL_RADIUS)])
+    assert a_bit_down[1, 1] > 0, "and goes ahead of the ball"
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -93,7 +93,8 @@ def test_the_ball_never_passes_through_a_peg_or_a_divider(outcome: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("outcome", "artefact"), [(1, None), (6, None), (11, None), *((None, kind) for kind in SIMULATORS["galton_board"].artefacts)]
+    ("outcome", "artefact"),
+    [(1, None), (6, None), (11, None), *((None, kind) for kind in SIMULATORS["galton_board"].artefacts)],
 )
 def test_no_ball_jumps(outcome: int | None, artefact: str | None) -> None:
     for seed in range(10):

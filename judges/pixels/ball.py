@@ -8,7 +8,8 @@ import numpy as np
 from judges.pixels.common import Mask, Reading, SceneReader, coordinates
 from judges.pixels.following import BLUE, RED, places
 from simulator import Size
-from simulator.ball import BALL_RADIUS, ELBOW, EXIT_Y, FORK, GROUND_Y, START_Y
+from simulator.ball import START_Y
+from simulator.ball_drawing import BALL_RADIUS, ELBOW, EXIT_Y, FORK, GROUND_Y
 from video_io import Frame
 
 # How far the ball rolls on the ground, and the reach of ball and shadow around its centre, in frame heights.
