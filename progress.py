@@ -75,11 +75,6 @@ class Progress:
         with self._mutex:
             self._notes.append(text)
 
-    def totals(self) -> dict[str, int]:
-        """State -> items in it, over all cells, in display order, without empty states."""
-        with self._mutex:
-            return self._totals()
-
     def refresh(self) -> None:
         """Show how things stand now; a ticker does so from time to time."""
         with self._mutex:
@@ -116,6 +111,7 @@ class Progress:
             pause = interval
 
     def _totals(self) -> dict[str, int]:
+        """State -> items in it, over all cells, in display order, without empty states."""
         total = sum(self._counts.values(), Counter[str]())
         return {state: total[state] for state in self._states if total[state]}
 

@@ -66,8 +66,7 @@ class ClipInfo:
     """What decoding a clip from start to end showed.
 
     frames: frames that were decoded. promised_frames: what the header says, None when it says nothing.
-    duration_s: from the first frame to the end of the last one, seconds. still: every frame is the same picture.
-    last: the last frame.
+    still: every frame is the same picture. last: the last frame.
     """
 
     width: int
@@ -75,7 +74,6 @@ class ClipInfo:
     fps: float
     frames: int
     promised_frames: int | None
-    duration_s: float
     still: bool
     last: Frame = field(repr=False, compare=False)
 
@@ -172,14 +170,12 @@ def inspect_clip(path: Path, *, allow_blank: bool = False) -> ClipInfo:
             raise VideoError("unreadable", f"{path}: one picture; expected a video, of two frames at least")
         if still and not allow_blank:
             raise VideoError("blank", f"{path}: all {count} frames are the same picture; expected a moving one")
-        fps = reader.fps
         return ClipInfo(
             width=first.width,
             height=first.height,
-            fps=fps,
+            fps=reader.fps,
             frames=count,
             promised_frames=reader.promised_frames,
-            duration_s=_span(first, last, count, fps),
             still=still,
             last=last.to_ndarray(format="rgb24"),
         )
@@ -300,14 +296,6 @@ def _luma(frame: Any) -> NDArray[np.int16]:
 
 def _same_picture(first: NDArray[np.int16], other: NDArray[np.int16]) -> bool:
     return first.shape == other.shape and int(np.abs(first - other).max()) <= _SAME_LUMA
-
-
-def _span(first: Any, last: Any, count: int, fps: float) -> float:
-    """Seconds from the start of the first frame to the end of the last one."""
-    frame_s = 1 / fps if fps else 0.0
-    if first.time is None or last.time is None:
-        return count * frame_s
-    return float(last.time - first.time) + frame_s
 
 
 def _breaks_off(path: Path) -> bool:

@@ -55,7 +55,6 @@ def test_a_terminal_shows_one_table_that_adds_up() -> None:
         "ball / wan 1 · 1",
         "total 3 1 1",
     ]
-    assert progress.totals() == {"waiting": 3, "done": 1, "refused": 1}
 
 
 def test_a_low_terminal_folds_the_cells_at_rest_first() -> None:
@@ -107,7 +106,8 @@ def test_a_pause_says_why_and_until_when_and_passes() -> None:
 
 
 def test_counts_add_up_when_many_threads_move_items() -> None:
-    with Progress("main", {"cell": range(400)}, STATES, stream=io.StringIO()) as progress:
+    stream = io.StringIO()
+    with Progress("main", {"cell": range(400)}, STATES, stream=stream) as progress:
 
         def work(start: int) -> None:
             for item in range(start, 400, 8):
@@ -119,7 +119,7 @@ def test_counts_add_up_when_many_threads_move_items() -> None:
             thread.start()
         for thread in threads:
             thread.join()
-    assert progress.totals() == {"done": 400}
+    assert stream.getvalue().splitlines()[-1] == "main: 400 done"
 
 
 def test_an_item_that_is_not_there_cannot_move() -> None:
