@@ -3,14 +3,19 @@
 import copy
 import json
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from common import copied_outcomes, write_model
 from judges.base import Evidence, RawReply, State
 from judges.votelog import VoteLog, log_path
 from paths import ANALYSIS
+from scenes import SCENES
 
+# Results of studies that no further model takes part in.
+ABLATIONS = ("dice_ablation_figures", "recompute_dur5s", "seedance_ablation")
 # The published model whose outcomes and results a further one has in these tests.
 ORIGINAL = "wan"
 
@@ -26,6 +31,8 @@ def add_model(analysis: Path, key: str) -> None:
     """Outcomes and results of a further model, those of ORIGINAL under another key, whatever characters it holds."""
     write_model(analysis, key, copied_outcomes(ANALYSIS, ORIGINAL))
     for path in (analysis / "results").glob("*.json"):
+        if path.stem in ABLATIONS:
+            continue
         results = json.loads(path.read_text(encoding="utf-8"))
         _add(results, key)
         path.write_text(json.dumps(results), encoding="utf-8")
@@ -47,12 +54,20 @@ def _add(value: Any, key: str) -> None:
         mine = [copy.deepcopy(pair) for pair in value["pairs"] if ORIGINAL in (pair["a"], pair["b"])]
         for pair in mine:
             pair.update({side: key for side in ("a", "b") if pair[side] == ORIGINAL})
-        twin = {"value": 0.0, "low": -0.1, "high": 0.1}
-        value["pairs"] += [*mine, {"a": ORIGINAL, "b": key, "corrected": twin, "percentile": twin}]
+        twin = {"value": 0.0, "low": -0.1, "high": 0.1, "reason": None}
+        scenes = dict.fromkeys(SCENES, twin)
+        value["pairs"] += [*mine, {"a": ORIGINAL, "b": key, "corrected": twin, "percentile": twin, "scenes": scenes}]
 
 
-def log_votes(analysis: Path, scene: str, model: str, judge: str, replies: dict[int, list[str]]) -> None:
-    """A judge's log of a cell: for each seed the text of its replies, in order."""
+def log_votes(
+    analysis: Path,
+    scene: str,
+    model: str,
+    judge: str,
+    replies: dict[int, list[str]],
+    clips: Mapping[int, str] = MappingProxyType({}),
+) -> None:
+    """A judge's log of a cell: for each seed the text of its replies, in order. clips: SHA-256 of what was read."""
     log = VoteLog(log_path(analysis, "main", scene, model, judge), scene)
     evidence = Evidence(
         kind="final_frame",
@@ -64,5 +79,6 @@ def log_votes(analysis: Path, scene: str, model: str, judge: str, replies: dict[
     )
     for seed, texts in replies.items():
         for vote, text in enumerate(texts, start=1):
-            log.append(seed, vote, {"judge": judge}, evidence, RawReply(State.VOTE, text, model_version="judge-1"))
+            asked = {"judge": judge, "clip_sha256": clips.get(seed, "0" * 64)}
+            log.append(seed, vote, asked, evidence, RawReply(State.VOTE, text, model_version="judge-1"))
     log.close()
