@@ -6,7 +6,8 @@ heights, as in `roulette_wheel`.
 """
 
 import functools
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,16 +29,18 @@ from simulator.roulette_wheel import (
 )
 from video_io import Frame
 
-FRAMES = 108
+FRAMES = 116
 # Speeds in radians per second, decelerations in radians per second squared.
 ROTOR_SPEED = (2.3, 2.7)
-ROTOR_STOPS_S = 4.25
-BALL_SPEED = (7.7, 8.3)
-BALL_DECELERATION = 1.3
+ROTOR_STOPS_S = 4.5
+BALL_SPEED = (4.6, 5.0)
+BALL_DECELERATION = 0.6
 # The ball leaves the track in this window, during which every pocket passes below it, and lands on the rotor later.
-LEAVES_S = (1.5, 2.9)
+LEAVES_S = (1.4, 3.2)
 DROP_S = 0.42
 LANDING_RADIUS = 0.345
+# What the camera sees of the ball in one frame is its way during this part of the time since the last one.
+EXPOSURE = 0.6
 
 # A ball in a pocket swings between its frets until it rests.
 _SWING, _SWING_DECAY_S, _SWING_RATE = 0.022, 0.10, 26.0
@@ -85,7 +88,7 @@ _ASTRAY = {
     "on_hub": Rest((Hop(0.34, -0.9, 0.235, 0.06), Hop(0.30, -0.7, 0.135, 0.04), Hop(0.24, -0.4, 0.058, 0.025))),
     "on_cone": Rest((Hop(0.32, -0.9, 0.235, 0.05), Hop(0.28, -0.6, 0.160, 0.03), Hop(0.40, -0.25, 0.185))),
     "outside_ring": Rest(
-        (Hop(0.28, -0.55, 0.400, 0.05), Hop(0.22, -0.40, TRACK_RADIUS, 0.02), Hop(0.70, -0.60, TRACK_RADIUS)),
+        (Hop(0.28, -0.55, 0.400, 0.05), Hop(0.22, -0.40, TRACK_RADIUS, 0.02), Hop(0.60, -0.55, TRACK_RADIUS)),
         on_rotor=False,
     ),
     "no_ball": Rest((Hop(0.55, -0.55, 1.2, 0.08),), on_rotor=False),
@@ -95,13 +98,22 @@ _ASTRAY = {
 # ---- motion -----------------------------------------------------------------------------------------------------
 
 
-def motion(take: Take) -> list[State]:
-    """The states of frames 0..FRAMES - 1."""
+def course(take: Take) -> Callable[[float], State]:
+    """The state at any time, in seconds from frame 0."""
     rng = take.rng
     rotor_speed, ball_speed = rng.uniform(*ROTOR_SPEED), rng.uniform(*BALL_SPEED)
-    rest = _ASTRAY.get(take.artefact or "") or _among_the_pockets(rng, still=take.artefact == "on_fret")
+    if take.outcome is not None or take.artefact == "on_fret":
+        rest = _among_the_pockets(rng, still=take.outcome is None)
+    else:
+        rest = _ASTRAY[str(take.artefact)]
     leaves = _leaving_time(take, rest, rotor_speed, ball_speed)
-    return [_state(i / SIMULATOR_FPS, leaves, rest, rotor_speed, ball_speed) for i in range(FRAMES)]
+    return lambda t: _state(t, leaves, rest, rotor_speed, ball_speed)
+
+
+def motion(take: Take) -> list[State]:
+    """The states of frames 0..FRAMES - 1."""
+    state = course(take)
+    return [state(i / SIMULATOR_FPS) for i in range(FRAMES)]
 
 
 def _rotor_angle(t: float, speed: float) -> float:
@@ -141,15 +153,15 @@ def _leaving_time(take: Take, rest: Rest, rotor_speed: float, ball_speed: float)
 def _final_angle(take: Take) -> float:
     """Where on the rotor the ball is to end."""
     rng = take.rng
-    if take.artefact == "on_hub":
-        return float((rng.integers(4) + 0.5) * np.pi / 2)  # between two arms of the turret
-    if take.artefact == "on_cone":
-        return float(rng.uniform(0, 2 * np.pi))
+    if take.outcome is not None:
+        wanted = SCENES["roulette"].outcomes[take.outcome - 1]
+        pockets = [k for k, number in enumerate(NUMBERS) if colour(number) == wanted]
+        return float(pockets[int(rng.integers(len(pockets)))] * POCKET_ANGLE)
     if take.artefact == "on_fret":
         return float((rng.integers(len(NUMBERS)) + 0.5) * POCKET_ANGLE)
-    wanted = SCENES["roulette"].outcomes[(take.outcome or 1) - 1]
-    pockets = [k for k, number in enumerate(NUMBERS) if colour(number) == wanted]
-    return float(pockets[int(rng.integers(len(pockets)))] * POCKET_ANGLE)
+    if take.artefact == "on_hub":
+        return float((rng.integers(4) + 0.5) * np.pi / 2)  # between two arms of the turret
+    return float(rng.uniform(0, 2 * np.pi))
 
 
 def _state(t: float, leaves: float, rest: Rest, rotor_speed: float, ball_speed: float) -> State:
@@ -177,6 +189,10 @@ def _state(t: float, leaves: float, rest: Rest, rotor_speed: float, ball_speed: 
 # ---- drawing ----------------------------------------------------------------------------------------------------
 
 
+# A ball's way in one frame is drawn as so many balls in each of its radii, or as one when it is shorter, in radii.
+_BALLS_A_RADIUS, _SHARP = 3, 0.2
+
+
 @functools.cache
 def _ball(size: Size) -> tuple[Sprite, Sprite]:
     """The ball and its shadow."""
@@ -184,32 +200,56 @@ def _ball(size: Size) -> tuple[Sprite, Sprite]:
     return sphere(radius, (255, 255, 252), gloss=0.9, rim=0.42), soft_disc(radius, 0.35 * radius, (0, 0, 0), 0.65)
 
 
-def _picture(state: State, size: Size) -> Frame:
+def _picture(states: Sequence[State], size: Size) -> Frame:
+    """The wheel at the last of the states, and the ball on its way through all of them."""
     frame = bowl(size).copy()
-    rotor(size).draw(frame, state.rotor)
-    ball, shadow = _ball(size)
-    x, y = place(state.radius, state.angle)
-    aside = 0.25 * BALL_RADIUS + 0.5 * state.height
-    shadow.paste(frame, View(size).at((x + aside, y + 1.3 * aside)))
-    ball.paste(frame, View(size).at((x, y)))
+    rotor(size).draw(frame, states[-1].rotor)
+    _lay_balls(frame, states, size)
     return frame
+
+
+def _lay_balls(frame: Frame, states: Sequence[State], size: Size) -> None:
+    """The mean of the pictures with the ball at each state, in place."""
+    ball, shadow = _ball(size)
+    spots = [View(size).at(place(state.radius, state.angle)) for state in states]
+    asides = [View(size).length(0.25 * BALL_RADIUS + 0.5 * state.height) for state in states]
+    reach = 3 * View(size).length(BALL_RADIUS) + 1.3 * max(asides)
+    xs, ys = zip(*spots, strict=True)
+    left, top = max(int(min(xs) - reach), 0), max(int(min(ys) - reach), 0)
+    part = frame[top : max(int(max(ys) + reach), 0), left : max(int(max(xs) + reach), 0)]
+    total = np.zeros(part.shape, np.uint16)
+    for (x, y), aside in zip(spots, asides, strict=True):
+        copy = part.copy()
+        shadow.paste(copy, (x - left + aside, y - top + 1.3 * aside))
+        ball.paste(copy, (x - left, y - top))
+        total += copy
+    part[...] = (total + len(states) // 2) // len(states)
+
+
+def _exposed(state: Callable[[float], State], index: int) -> list[State]:
+    """States at which the camera saw the ball for a frame: so many that the ball seems to slide."""
+    end, begin = state(index / SIMULATOR_FPS), state((index - EXPOSURE) / SIMULATOR_FPS)
+    way = math.dist(place(begin.radius, begin.angle), place(end.radius, end.angle)) / BALL_RADIUS
+    count = 1 + math.ceil(_BALLS_A_RADIUS * way) if way > _SHARP else 1
+    return [state((index - EXPOSURE * (1 - k / count)) / SIMULATOR_FPS) for k in range(1, count + 1)]
 
 
 # ---- the scene --------------------------------------------------------------------------------------------------
 
 
 def _first_frame(size: Size) -> Frame:
-    return _picture(State(0.0, 0.0, TRACK_RADIUS), size)
+    return _picture([State(0.0, 0.0, TRACK_RADIUS)], size)
 
 
 def _frames(take: Take, size: Size) -> Iterator[Frame]:
-    for state in motion(take)[1:]:
-        yield _picture(state, size)
+    state = course(take)
+    for index in range(1, FRAMES):
+        yield _picture(_exposed(state, index), size)
 
 
 SIMULATORS = {
     "roulette": SceneSimulator(
-        artefacts=("on_hub", "on_cone", "outside_ring", "on_fret", "no_ball"),
+        artefacts=(*_ASTRAY, "on_fret"),
         first_frame=_first_frame,
         frames=_frames,
     )
