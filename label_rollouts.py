@@ -6,7 +6,8 @@
 
 Reads   rollouts/<study>/<scene>/<model>/seed_<i>.mp4, and at the end the judge's outcomes of the labelled rollouts
 Writes  analysis/labels/<study>_<labeller>.json (or --output FILE), for validate_extraction.py --labels FILE;
-        with --compare analysis/results/label_rollouts.json and analysis/tables/label_rollouts.{md,tex}
+        with --compare analysis/results/label_rollouts_{first}_{second}.json and tables/label_rollouts_....{md,tex},
+        named after the two files
 
 Open the printed URL; the page is served to this machine only. The sample is random, the same for every labeller, and
 spread evenly over the models of each scene. Each label is on disk before the next clip shows: stop whenever you like
@@ -30,7 +31,7 @@ import records
 from constants import LABELS_PER_SCENE, LABELS_SEED
 from errors import UserError
 from judges.rejudge import agreement_by_scene, agreement_table
-from labelling.conclusion import Conclusion, conclude, two_people
+from labelling.conclusion import Conclusion, conclude, session_folder, two_people
 from labelling.sample import Sample, draw, joined
 from labelling.server import LabellingServer
 from labelling.session import Session
@@ -70,8 +71,12 @@ def arguments() -> cli.Parser:
 @cli.command
 def main(argv: Sequence[str] | None = None) -> int:
     argv = sys.argv[1:] if argv is None else argv
-    args = arguments().parse_args(argv)
+    options = arguments()
+    args = options.parse_args(argv)
     if args.compare:
+        given = [name for name, value in vars(args).items() if value != options.get_default(name)]
+        if other := sorted(set(given) - {"compare", "analysis"}):
+            options.error(f"--{other[0].replace('_', '-')} does not go with --compare, which compares whole files")
         _compare(args)
         return 0
     study, scenes = cli.study_and_scenes(args)
@@ -79,8 +84,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     output = args.analysis / FOLDER / name if args.output is None else args.output
     if output.is_dir() or not output.name:
         raise UserError(f"--output {output}: a folder; expected the name of a file")
-    # A folder of its own, so that two people can label at once.
-    folder = output.with_name(f"{output.stem}.session")
+    folder = session_folder(output)
     with FolderLock(folder), closing(Session(folder)) as session:
         if not session.state.finished and output.exists() and not args.force:
             raise UserError(f"{output}: exists already; expected no file, or --force to replace it")
@@ -98,7 +102,10 @@ def _is_written(labels: Sequence[records.HumanLabel], output: Path) -> bool:
 
 
 def _prepare(session: Session, args: argparse.Namespace, study: Study, scenes: Sequence[str]) -> None:
-    """Draw the sample, or check that the session's own is the one asked for and still on disk."""
+    """Draw the sample, or check that the session's own is the one asked for and that no clip of it has changed.
+
+    A clip that is gone is skipped on the page; labels of another clip than the drawn one would be wrong.
+    """
     asked = {"study": study.key, "scenes": list(scenes), "models": args.model, "per_scene": args.per_scene}
     state = session.state
     if state.sample is None:
@@ -110,7 +117,7 @@ def _prepare(session: Session, args: argparse.Namespace, study: Study, scenes: S
     if not state.finished:
         for clip in state.clips[len(state.answers) :]:
             path = clip.path(args.rollouts / study.key)
-            if sha256_file(path) != clip.sha256:
+            if path.exists() and sha256_file(path) != clip.sha256:
                 raise UserError(f"{path}: is another file than when {session.path} began; expected the same")
 
 
@@ -196,8 +203,10 @@ def _compare(args: argparse.Namespace) -> None:
         raise UserError(f"{second}: no rollout that {first} labels too; expected labels of the same sample")
     outputs = Outputs(args.analysis, __file__)
     rows = agreement_by_scene(readings)
-    outputs.results({"labellers": [first.stem, second.stem], "rows": rows})
-    outputs.table(agreement_table(first.stem, second.stem, rows))
+    # Another pair's agreement is another result.
+    suffix = "".join(f"_{cli.check_key(path.stem, '--compare: file name')}" for path in (first, second))
+    outputs.results({"labellers": [first.stem, second.stem], "rows": rows}, suffix)
+    outputs.table(agreement_table(first.stem, second.stem, rows), suffix)
     outputs.finish()
 
 

@@ -8,7 +8,7 @@ Writes  analysis/results/validate_extraction.json, analysis/tables/validate_extr
 Free: needs no key and no network.
 
 A label is joined to the judge's outcome by scene, model and seed. "Null" is an unscorable rollout, an answer like any
-other: both may agree on it.
+other: both may agree on it. Labels in a FILE may be of cells that no judge has read yet: they are left out.
 """
 
 import sys
@@ -44,12 +44,29 @@ def main(argv: Sequence[str] | None = None) -> int:
     for model in args.model:
         if model not in labelled:
             raise UserError(f"--model {model}: no label in {path}; expected one of {', '.join(labelled)}")
+    if args.labels:
+        labels = read_by_a_judge(args.analysis, labels, path)
     wanted = args.model or labelled
     rows = compare_by_scene(joined(args.analysis, scenes, [label for label in labels if label.model in wanted]))
     outputs.results({"scenes": rows, "level": INTERVAL_LEVEL, "method": METHOD}, suffix)
     outputs.table(rates_table(rows, "Judge against hand labels", "person"), suffix)
     outputs.finish()
     return 0
+
+
+def read_by_a_judge(analysis: Path, labels: Sequence[records.HumanLabel], path: Path) -> list[records.HumanLabel]:
+    """The labels of cells that have outcomes; the other cells are named. Raises UserError when none has any.
+
+    For labels of one's own: a person may well label before a judge has read everything.
+    """
+    cells = {(label.study, label.scene, label.model) for label in labels}
+    unread = {cell for cell in cells if not (analysis / STUDIES[cell[0]].bins_file(*cell[1:])).exists()}
+    named = ", ".join(f"{scene}/{model}" for _, scene, model in sorted(unread))
+    if unread == cells:
+        raise UserError(f"{path}: no outcomes of {named}; expected a judge to have read a cell: extract_bin.py does")
+    if unread:
+        print(f"left out, as no judge has read them yet (extract_bin.py does): {named}")
+    return [label for label in labels if (label.study, label.scene, label.model) not in unread]
 
 
 def joined(analysis: Path, scenes: Sequence[str], labels: Sequence[records.HumanLabel]) -> dict[str, list[Pair]]:

@@ -9,6 +9,7 @@ from typing import Any
 from errors import UserError
 from judges.rejudge import Readings, agreement_by_scene, agreement_table
 from labelling.session import State
+from paths import ANALYSIS
 from records import HumanLabel, read_cell, write_human_labels
 from studies import STUDIES
 from tables import Entry, Table, markdown
@@ -18,7 +19,8 @@ from tables import Entry, Table, markdown
 class Conclusion:
     """What a person is told at the end. table: agreement with the judge, None when it has read none of the rollouts.
 
-    remarks: what became of clips without a label, and of cells without outcomes. command: what makes Table 8 of it.
+    remarks: what became of clips without a label, and of cells without outcomes. command: what makes Table 8 of it;
+    empty when there is nothing to make it of.
     """
 
     summary: str
@@ -42,9 +44,8 @@ class Conclusion:
     def text(self) -> str:
         """For the terminal."""
         table = ["", markdown(self.table)] if self.table else []
-        return "\n".join(
-            [self.summary, *self.remarks, *table, f"The judge's error rates on these labels: {self.command}"]
-        )
+        rates = [f"The judge's error rates on these labels: {self.command}"] if self.command else []
+        return "\n".join([self.summary, *self.remarks, *table, *rates])
 
 
 def conclude(state: State, study: str, labeller: str, analysis: Path, output: Path, *, force: bool) -> Conclusion:
@@ -54,7 +55,10 @@ def conclude(state: State, study: str, labeller: str, analysis: Path, output: Pa
     """
     labels = state.labels(study)
     if not labels:
-        raise UserError(f"{output}: every clip was skipped; expected at least one label")
+        raise UserError(
+            f"{output}: every clip was skipped; expected at least one label: put the clips back, move "
+            f"{session_folder(output)} away, and begin again"
+        )
     write_human_labels(output, labels, force=force)
     readings, unread = against_judge(analysis, labels)
     remarks = [f"no label: {name}: {reason}" for name, reason in state.skipped.items()]
@@ -63,8 +67,14 @@ def conclude(state: State, study: str, labeller: str, analysis: Path, output: Pa
     compared = sum(len(pairs) for pairs in readings.values())
     summary = f"{len(labels)} labels written to {output}; the judge has read {compared} of these rollouts"
     table = agreement_table(labeller, "the judge", agreement_by_scene(readings)) if compared else None
-    command = shlex.join(["python", "validate_extraction.py", "--labels", str(output)])
+    elsewhere = [] if analysis == ANALYSIS else ["--analysis", str(analysis)]
+    command = shlex.join(["python", "validate_extraction.py", "--labels", str(output), *elsewhere]) if compared else ""
     return Conclusion(summary, table, remarks, command)
+
+
+def session_folder(output: Path) -> Path:
+    """Where the session behind these labels is kept: a folder of its own, so that two people can label at once."""
+    return output.with_name(f"{output.stem}.session")
 
 
 def against_judge(analysis: Path, labels: Sequence[HumanLabel]) -> tuple[Readings, list[str]]:

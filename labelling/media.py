@@ -1,9 +1,48 @@
-"""Which part of a file a browser asks for."""
+"""What a browser gets of a clip: pictures without sound and without word of who made them, whole or in part."""
 
+import io
 import re
 from dataclasses import dataclass
+from pathlib import Path
+
+import av
+from av.bitstream import BitStreamFilterContext
+
+from video_io import VideoError
 
 _ONE_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)
+
+
+# Takes out the messages (SEI) in which an encoder of H.264 names itself and its settings. Packets of other codecs go out
+# as they are.
+_SILENCING = "filter_units=remove_types=6"
+
+
+def anonymous(path: Path) -> bytes:
+    """The clip's video stream, packet by packet as it is, in an MP4 file without metadata and sound.
+
+    Raises VideoError when it cannot be read or written so.
+    """
+    buffer = io.BytesIO()
+    try:
+        with (
+            av.open(str(path)) as source,
+            av.open(buffer, "w", format="mp4", options={"fflags": "+bitexact"}) as target,
+        ):
+            stream = source.streams.video[0]
+            copy = target.add_stream_from_template(stream)
+            copy.metadata.clear()
+            is_h264 = stream.codec_context.name == "h264"
+            quiet = BitStreamFilterContext(_SILENCING, stream, copy) if is_h264 else None
+            for packet in source.demux(stream):
+                if packet.dts is None:  # the end
+                    continue
+                for kept in quiet.filter(packet) if quiet else [packet]:
+                    kept.stream = copy
+                    target.mux(kept)
+    except (av.FFmpegError, OSError, IndexError, ValueError) as error:
+        raise VideoError("unreadable", f"{path}: cannot be shown: {error}; expected a video") from error
+    return buffer.getvalue()
 
 
 class Unsatisfiable(Exception):  # noqa: N818 - the protocol's word for it

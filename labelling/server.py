@@ -19,7 +19,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from errors import UserError
-from labelling.media import Span, Unsatisfiable, requested_span
+from labelling.media import Unsatisfiable, anonymous, requested_span
 from labelling.session import OutOfTurn, Session
 from scenes import SCENES
 from video_io import VideoError, encode_png, last_frame
@@ -48,9 +48,8 @@ _HEADERS = {
 }
 # The longest message of the page is far shorter.
 _MAX_BODY = 1024
-_CHUNK = 1 << 16
-# Pictures held: the present one, the one fetched ahead, and those that undo goes back to.
-_PICTURES = 8
+# Media held: the present one, the one fetched ahead, and those that undo goes back to.
+_HELD = 8
 _CLIP_FAULT = "the browser could not show it"
 
 
@@ -69,7 +68,9 @@ class LabellingServer(ThreadingHTTPServer):
         self.conclude = conclude
         self.token = secrets.token_urlsafe(32)
         self.assets = {route: ((_STATIC / name).read_bytes(), kind) for route, (name, kind) in _ASSETS.items()}
-        self.picture = lru_cache(_PICTURES)(self._picture)
+        self.media = lru_cache(_HELD)(self._media)
+        # Place in the sample -> why its clip cannot be shown.
+        self._faults: dict[int, str] = {}
 
     @property
     def url(self) -> str:
@@ -116,7 +117,10 @@ class LabellingServer(ThreadingHTTPServer):
         """Do what the page asks. Raises OutOfTurn, KeyError, ValueError or UserError."""
         if action == "finish":
             # Asked again after its conclusion failed, for instance on a full disk, it is finished already.
-            if not self.session.state.finished:
+            state = self.session.state
+            if not state.finished:
+                if state.present is None and not any(not answer.skipped for answer in state.answers):
+                    raise UserError("every clip was skipped: put the clips back and undo the skips, or close this page")
                 self.session.finish()
             return
         clip = message["clip"]
@@ -125,11 +129,21 @@ class LabellingServer(ThreadingHTTPServer):
         elif action == "undo":
             self.session.undo(clip)
         else:
-            self.session.skip(clip, _CLIP_FAULT)
-            print(f"{self.session.state.clips[clip].path(self.folder)}: skipped, {_CLIP_FAULT}", file=sys.stderr)
+            # Which clip it is, and why, is said once all labels are final.
+            self.session.skip(clip, self._faults.get(clip, _CLIP_FAULT))
+            print(f"clip {clip + 1} skipped", file=sys.stderr)
 
-    def _picture(self, path: Path) -> bytes:
-        return encode_png(last_frame(path).frame)
+    def _media(self, place: int) -> tuple[bytes, str]:
+        """What the page shows at this place of the sample, and its type. Raises VideoError."""
+        clip = self.session.state.clips[place]
+        path = clip.path(self.folder)
+        try:
+            if SCENES[clip.scene].evidence == "final_frame":
+                return encode_png(last_frame(path).frame), "image/png"
+            return anonymous(path), "video/mp4"
+        except VideoError as error:
+            self._faults[place] = str(error)
+            raise
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -196,44 +210,24 @@ class _Handler(BaseHTTPRequestHandler):
         return route
 
     def _send_media(self, place: int) -> None:
-        clip = self.server.session.state.clips[place]
-        path = clip.path(self.server.folder)
-        # The browser may keep a clip for undo: it stays the same as long as its secret URL exists.
-        keep = {"Cache-Control": "private, max-age=86400, immutable"}
-        if SCENES[clip.scene].evidence == "final_frame":
-            try:
-                picture = self.server.picture(path)
-            except VideoError as error:
-                print(error, file=sys.stderr)
-                self._refuse(HTTPStatus.NOT_FOUND)
-                return
-            self._send(HTTPStatus.OK, picture, "image/png", keep)
-            return
         try:
-            file = path.open("rb")
-        except OSError as error:
-            print(f"{path}: cannot read: {error.strerror}; expected the clip", file=sys.stderr)
+            body, kind = self.server.media(place)
+        except VideoError:
             self._refuse(HTTPStatus.NOT_FOUND)
             return
-        with file:
-            size = path.stat().st_size
-            try:
-                span = requested_span(self.headers.get("Range"), size)
-            except Unsatisfiable:
-                self._send(
-                    HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE, b"", "video/mp4", {"Content-Range": f"bytes */{size}"}
-                )
-                return
-            whole = span or Span(0, size - 1)
-            headers = {**keep, "Accept-Ranges": "bytes"}
-            if span:
-                headers["Content-Range"] = f"bytes {span.first}-{span.last}/{size}"
-            self._head(HTTPStatus.PARTIAL_CONTENT if span else HTTPStatus.OK, whole.length, "video/mp4", headers)
-            file.seek(whole.first)
-            left = whole.length
-            while left and (data := file.read(min(left, _CHUNK))):
-                self.wfile.write(data)
-                left -= len(data)
+        # The browser may keep a clip for undo: it stays the same as long as its secret URL exists.
+        headers = {"Cache-Control": "private, max-age=86400, immutable", "Accept-Ranges": "bytes"}
+        try:
+            span = requested_span(self.headers.get("Range"), len(body))
+        except Unsatisfiable:
+            beyond = {"Content-Range": f"bytes */{len(body)}"}
+            self._send(HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE, b"", kind, beyond)
+            return
+        if span is None:
+            self._send(HTTPStatus.OK, body, kind, headers)
+            return
+        headers["Content-Range"] = f"bytes {span.first}-{span.last}/{len(body)}"
+        self._send(HTTPStatus.PARTIAL_CONTENT, body[span.first : span.last + 1], kind, headers)
 
     def _send_json(self, status: HTTPStatus, value: Mapping[str, Any]) -> None:
         self._send(status, json.dumps(value).encode(), "application/json")
@@ -242,14 +236,20 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(status, status.phrase.encode(), "text/plain; charset=utf-8")
 
     def _send(self, status: HTTPStatus, body: bytes, kind: str, headers: Mapping[str, str] | None = None) -> None:
-        self._head(status, len(body), kind, headers or {"Cache-Control": "no-store"})
-        self.wfile.write(body)
-
-    def _head(self, status: HTTPStatus, length: int, kind: str, headers: Mapping[str, str]) -> None:
         self.send_response_only(status)
-        for name, value in {**_HEADERS, "Content-Type": kind, "Content-Length": str(length), **headers}.items():
+        more = {"Cache-Control": "no-store"} if headers is None else headers
+        for name, value in {**_HEADERS, "Content-Type": kind, "Content-Length": str(len(body)), **more}.items():
             self.send_header(name, value)
         self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """What the base class refuses by itself, such as another method or a malformed line: without its page, which
+        names the software, and after the same checks."""
+        self.close_connection = True
+        if code != HTTPStatus.NOT_IMPLEMENTED or self._route() is not None:
+            self._refuse(HTTPStatus(code))
 
     def log_message(self, format: str, *args: Any) -> None:
         """The terminal is for what the person must know."""

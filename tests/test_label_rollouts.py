@@ -1,6 +1,8 @@
 """Labelling by hand: the sample, the session on disk, and the files that come of it."""
 
 import json
+import re
+import shlex
 import shutil
 import threading
 from collections import Counter
@@ -15,7 +17,7 @@ from hypothesis import strategies as st
 import label_rollouts
 import records
 import validate_extraction
-from common import write_model
+from common import snapshot, write_model
 from label_client import CLIP, SAMPLE, ask, put_clips
 from labelling.sample import draw
 from labelling.server import LabellingServer
@@ -258,11 +260,23 @@ def test_two_people_get_the_same_sample_and_are_compared(
     data["labels"][0]["label"] = None
     ben.write_text(json.dumps(data))
     assert label_rollouts.main(["--analysis", str(analysis), "--compare", str(anna), str(ben)]) == 0
-    rows = json.loads((analysis / "results" / "label_rollouts.json").read_text())["rows"]
+    rows = json.loads((analysis / "results" / "label_rollouts_main_anna_main_ben.json").read_text())["rows"]
     assert (rows["ball"]["n"], rows["ball"]["agree"], rows["total"]["agree"]) == (4, 3, 7)
     assert rows["ball"]["rate_interval"]["low"] < 0.75 < rows["ball"]["rate_interval"]["high"]
-    assert rows["dice"]["kappa"] is None
-    assert "main_anna and main_ben" in (analysis / "tables" / "label_rollouts.md").read_text()
+    # Ball: anna gives one outcome only, so that agreement is chance. In all, anna four of each of two outcomes and ben
+    # three, four and a null: chance is (4 * 3 + 4 * 4) / 64, kappa (7 / 8 - 28 / 64) / (1 - 28 / 64).
+    assert (rows["ball"]["kappa"], rows["dice"]["kappa"]) == (0.0, None)
+    assert rows["total"]["kappa"] == pytest.approx(7 / 9)
+    assert rows["total"]["kappa_interval"]["low"] < 7 / 9 < rows["total"]["kappa_interval"]["high"]
+    table = (analysis / "tables" / "label_rollouts_main_anna_main_ben.md").read_text()
+    assert "main_anna and main_ben" in table and "| Total | 8 | 7/8 |" in table and "| 0.78 |" in table
+    # Another pair is another result.
+    before = snapshot(analysis / "results")
+    carl = ben.with_name("main_carl.json")
+    carl.write_bytes(anna.read_bytes())
+    assert label_rollouts.main(["--analysis", str(analysis), "--compare", str(anna), str(carl)]) == 0
+    after = snapshot(analysis / "results")
+    assert before.items() < after.items() and "label_rollouts_main_anna_main_carl.json" in after
 
 
 def test_labels_are_not_replaced_without_force(
@@ -358,6 +372,60 @@ def test_a_clip_that_changed_since_the_session_began_is_an_error(
     assert "is another file than when" in error_of(call(analysis, rollouts), capsys)
 
 
+def test_a_clip_that_is_gone_is_left_to_the_page(
+    analysis: Path, rollouts: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stopped(analysis, rollouts, monkeypatch, capsys)
+    for path in rollouts.glob("main/ball/*/*.mp4"):
+        path.unlink()
+    assert call(analysis, rollouts) == 130
+    assert "0 of 8 clips done" in capsys.readouterr().out
+
+
+def test_the_end_says_how_to_get_rates_only_when_there_are_any(
+    analysis: Path, rollouts: Path, person: list[LabellingServer], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for path in analysis.glob("*_wan_bins.json"):
+        path.unlink()
+    assert call(analysis, rollouts) == 0
+    printed = capsys.readouterr().out
+    assert "the judge has read 0 of these rollouts" in printed and "validate_extraction.py" not in printed
+    output = analysis / "labels" / "main_labeller.json"
+    code = validate_extraction.main(["--analysis", str(analysis), "--labels", str(output)])
+    error = capsys.readouterr().err
+    assert code == 2 and "no outcomes of ball/mine, ball/wan, dice/mine, dice/wan; expected a judge to have" in error
+
+
+def test_a_cell_that_no_judge_has_read_keeps_nobody_from_the_rates_of_the_others(
+    analysis: Path, rollouts: Path, person: list[LabellingServer], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(analysis, rollouts) == 0
+    (command,) = re.findall(
+        r"The judge's error rates on these labels: python validate_extraction.py (.*)", capsys.readouterr().out
+    )
+    # The command as it is printed, with the folder that was given.
+    assert validate_extraction.main(shlex.split(command)) == 0
+    assert (
+        "left out, as no judge has read them yet (extract_bin.py does): ball/mine, dice/mine" in capsys.readouterr().out
+    )
+    rows = json.loads((analysis / "results" / "validate_extraction_main_labeller.json").read_text())["scenes"]
+    assert (rows["total"]["n"], rows["ball"]["n"]) == (4, 2)
+
+
+def test_labels_of_skipped_clips_alone_name_the_way_on(
+    analysis: Path, rollouts: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def skip_all(self: LabellingServer) -> None:
+        for place in range(len(self.session.state.clips)):
+            self.session.skip(place, "gone")
+        self.session.finish()
+
+    monkeypatch.setattr(LabellingServer, "serve_forever", skip_all)
+    assert call(analysis, rollouts) == 2
+    way_on = f"put the clips back, move {analysis / 'labels' / 'main_labeller.session'} away, and begin again"
+    assert way_on in capsys.readouterr().err
+
+
 def test_a_session_in_use_is_refused(analysis: Path, rollouts: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with FolderLock(analysis / "labels" / "main_labeller.session"):
         assert "in use by process" in error_of(call(analysis, rollouts), capsys)
@@ -389,7 +457,6 @@ def test_missing_rollouts_are_named_in_one_line(
         (["--output", ""], "--output .: a folder; expected the name of a file"),
         (["--output", "/"], "--output /: a folder; expected the name of a file"),
         (["--per-scene", "0"], "'0'; expected an integer of at least 1"),
-        (["--compare", "a.json", "b.json"], "a.json: no such file; expected hand labels"),
     ],
 )
 def test_bad_input_is_one_line(
@@ -397,6 +464,21 @@ def test_bad_input_is_one_line(
 ) -> None:
     assert message in error_of(call(analysis, rollouts, *options), capsys)
     assert not list(analysis.glob("labels/*.json"))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "a.json: no such file; expected hand labels"),
+        (["--labeller", "anna"], "--labeller does not go with --compare"),
+        (["--per-scene", "3"], "--per-scene does not go with --compare"),
+        (["--force"], "--force does not go with --compare"),
+    ],
+)
+def test_a_comparison_takes_two_files_and_no_other_option(
+    options: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert message in error_of(label_rollouts.main(["--compare", "a.json", "b.json", *options]), capsys)
 
 
 def test_labels_without_a_common_rollout_are_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

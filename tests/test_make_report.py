@@ -25,7 +25,7 @@ from report.datatable import DataTable, Field
 from report.markers import sheet
 from report.sources import SOURCES
 from report.svg import element
-from report_data import add_model, committed
+from report_data import add_model, committed, log_votes
 from scenes import SCENES
 
 

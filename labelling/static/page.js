@@ -158,6 +158,7 @@ function showResult(result) {
   );
   element("notes").replaceChildren(...result.notes.map((text) => cell("p", text)));
   element("remarks").replaceChildren(...result.remarks.map((text) => cell("li", text)));
+  element("rates").hidden = result.command === "";
   element("command").textContent = result.command;
   element("result-heading").focus();
 }
