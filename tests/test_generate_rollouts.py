@@ -431,6 +431,7 @@ def test_polls_that_go_wrong_are_made_again(tmp_path: Path) -> None:
         Response(200, b"no json"),
         Response(200, b'{"id"', cut_at=3),
         json_response([]),
+        json_response({}, 403),
     ]
     with studio(tmp_path, ReplicateService(_always(Outcome(latency_s=0.05)))) as place:
         place.service.fail("GET", "/v1/predictions/", *faults)

@@ -110,6 +110,24 @@ def test_every_answer_about_a_prediction_has_a_state(fields: dict[str, Any], sta
     assert "\n" not in prediction.detail and len(prediction.detail) <= 400
 
 
+@pytest.mark.parametrize("status", ["failed", "succeeded", "aborted \x1b[2J r8-0123456789"])
+@pytest.mark.parametrize("words", ["bad \x1b[2J r8-0123456789", "NSFW \x1b[2J r8-0123456789"])
+def test_no_answer_about_a_prediction_carries_a_key_or_an_escape(
+    status: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REPLICATE_API_TOKEN", "r8-0123456789")
+    for fields in (
+        {"error": words},
+        {"logs": words},
+        {"output": [words, words]},
+        {"version": words},
+        {"output": words},
+    ):
+        prediction = read_prediction({"id": "p1", "input": {"seed": 1}, "status": status, **fields})
+        told = prediction.detail + prediction.version
+        assert told.isprintable() and "r8-" not in told
+
+
 # --- settings
 
 
