@@ -200,7 +200,8 @@ def _existing_folder(text: str) -> Path:
 
 def _law(text: str) -> tuple[str, str]:
     name, equals, law = text.partition("=")
-    if not equals:
+    # A law that has a name goes by it, here and in its truths.
+    if not equals or law in LAWS:
         raise argparse.ArgumentTypeError(f"{text!r}; expected a name, '=' and probabilities, as in mylaw=1/2,1/4,1/4,0")
     return cli.check_key(name, "--law: name"), law
 

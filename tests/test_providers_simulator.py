@@ -98,6 +98,7 @@ def test_a_law_and_a_size_of_ones_own_are_made_read_and_resumed(
     ("arguments", "says"),
     [
         ("--law mine", "'mine'; expected a name, '=' and probabilities"),
+        ("--law mine=sim_half", "'mine=sim_half'; expected a name, '=' and probabilities"),
         ("--law a/b=1/2,1/2", "not a usable key"),
         ("--law mine=1/2", "1 numbers with sum 1/2; expected one of sim_calibrated"),
         ("--law mine=1/2,1/2 --scene ball cards", "2 numbers with sum 1; expected one of"),
