@@ -41,7 +41,7 @@ _TILE = 0.58
 _WAINSCOT = 0.92
 
 JACKET: Colour = (196, 62, 48)
-_TROUSERS: Colour = (44, 54, 78)
+TROUSERS: Colour = (44, 54, 78)
 _PACK: Colour = (58, 116, 128)
 _HAIR: Colour = (62, 42, 30)
 _SKIN: Colour = (222, 170, 136)
@@ -179,7 +179,7 @@ class Pose:
 
 
 @dataclass(frozen=True)
-class _Limb:
+class Limb:
     start: World
     end: World
     start_radius: float
@@ -187,10 +187,11 @@ class _Limb:
     colour: Colour
 
 
-_HIP_HEIGHT, _HIP_HALF = 0.90, 0.085
+_HIP_HEIGHT, _HIP_HALF = 0.92, 0.085
 _THIGH, _SHIN, _ANKLE_HEIGHT = 0.43, 0.42, 0.075
-_SHOULDER_HEIGHT, _SHOULDER_HALF = 1.43, 0.19
+_SHOULDER_HEIGHT, _SHOULDER_HALF = 1.44, 0.19
 _UPPER_ARM, _FOREARM = 0.28, 0.25
+_HEM = 0.055
 
 
 def draw_person(frame: Frame, pose: Pose, size: Size) -> None:
@@ -200,7 +201,7 @@ def draw_person(frame: Frame, pose: Pose, size: Size) -> None:
     kept = frame[:, edges[0] : edges[1]] if hidden else frame
     shift = edges[0] if hidden else 0
     _shadow(kept, pose, size, shift)
-    for limb in _limbs(pose):
+    for limb in limbs(pose):
         scale = FOCAL * size[1] * 2 / (limb.start[2] + limb.end[2])
         (x0, y0), (x1, y1) = project(limb.start, size), project(limb.end, size)
         radii = limb.start_radius * scale, limb.end_radius * scale
@@ -221,11 +222,11 @@ def _shadow(frame: Frame, pose: Pose, size: Size, shift: int) -> None:
     frame[y0:y1, x0:x1] = (frame[y0:y1, x0:x1] * (1 - alpha) + 0.5).astype(np.uint8)
 
 
-def _limbs(pose: Pose) -> list[_Limb]:
+def limbs(pose: Pose) -> list[Limb]:
     """All limbs in the order of drawing: from far to near, and the jacket over the legs."""
     ahead, right = (math.sin(pose.heading), math.cos(pose.heading)), (math.cos(pose.heading), -math.sin(pose.heading))
-    # The hips are lowest when the legs are apart.
-    sink = 0.12 * pose.stride**2 * abs(math.cos(pose.phase)) + 0.01
+    # The leg on the ground is nearly straight, so that the hips are lowest when the legs are apart.
+    sink = 0.12 * pose.stride**2 * math.cos(pose.phase) ** 2
     hip, shoulder = _HIP_HEIGHT - sink, _SHOULDER_HEIGHT - sink
 
     def at(forward: float, side: float, height: float) -> World:
@@ -236,7 +237,7 @@ def _limbs(pose: Pose) -> list[_Limb]:
         legs += _leg(at, side, phase, pose.stride, hip)
         upper += _arm(at, side, phase + math.pi, pose.stride, shoulder)
 
-    def distance(limb: _Limb) -> float:
+    def distance(limb: Limb) -> float:
         return (limb.start[2] + limb.end[2]) / 2
 
     upper, legs = (sorted(limbs, key=distance, reverse=True) for limbs in (upper, legs))
@@ -244,48 +245,53 @@ def _limbs(pose: Pose) -> list[_Limb]:
     return behind + legs + upper[len(behind) :]
 
 
-def _trunk(at: _At, hip: float, shoulder: float, seen_from_behind: float) -> list[_Limb]:
+def _trunk(at: _At, hip: float, shoulder: float, seen_from_behind: float) -> list[Limb]:
     """Body, shoulders, backpack and neck; a body is wider from behind (1) than from the side (0)."""
-    chest, waist = 0.135 + 0.045 * seen_from_behind, 0.115 + 0.03 * seen_from_behind
+    chest, waist = 0.135 + 0.045 * seen_from_behind, 0.112 + 0.045 * seen_from_behind
+    x, hem, z = at(0, 0, hip - 0.02)
+    across = 0.11 + 0.066 * seen_from_behind - _HEM
     return [
-        _Limb(at(0, 0, hip + 0.06), at(0, 0, shoulder - 0.14), waist, chest, JACKET),
-        _Limb(at(-0.01, -0.15, shoulder - 0.03), at(-0.01, 0.15, shoulder - 0.03), 0.065, 0.065, JACKET),
-        _Limb(at(-0.17, 0, hip + 0.20), at(-0.17, 0, shoulder - 0.13), 0.115, 0.105, _PACK),
-        _Limb(at(0.0, 0, shoulder - 0.02), at(0.01, 0, shoulder + 0.09), 0.055, 0.05, _SKIN),
+        Limb(at(0, 0, hip + 0.10), at(0, 0, shoulder - 0.14), waist, chest, JACKET),
+        # The hem lies across, or the jacket would end in a ball.
+        Limb((x - across, hem, z), (x + across, hem, z), _HEM, _HEM, JACKET),
+        Limb(at(-0.01, -0.15, shoulder - 0.03), at(-0.01, 0.15, shoulder - 0.03), 0.065, 0.065, JACKET),
+        Limb(at(-0.17, 0, hip + 0.20), at(-0.17, 0, shoulder - 0.13), 0.115, 0.105, _PACK),
+        Limb(at(0.0, 0, shoulder - 0.02), at(0.01, 0, shoulder + 0.09), 0.055, 0.05, _SKIN),
     ]
 
 
-def _head(pose: Pose, shoulder: float) -> list[_Limb]:
+def _head(pose: Pose, shoulder: float) -> list[Limb]:
     look, crown = pose.heading + pose.glance, shoulder + 0.20
 
-    def ball(forward: float, up: float, radius: float, colour: Colour) -> _Limb:
+    def ball(forward: float, up: float, radius: float, colour: Colour) -> Limb:
         point = (pose.x + forward * math.sin(look), crown + up, pose.z + forward * math.cos(look))
-        return _Limb(point, point, radius, radius, colour)
+        return Limb(point, point, radius, radius, colour)
 
     return [ball(0.02, 0.0, 0.098, _SKIN), ball(-0.01, 0.04, 0.1, _HAIR), ball(-0.035, 0.015, 0.105, _HAIR)]
 
 
-def _leg(at: _At, side: int, phase: float, stride: float, hip: float) -> list[_Limb]:
+def _leg(at: _At, side: int, phase: float, stride: float, hip: float) -> list[Limb]:
     phase %= 2 * math.pi
     share = phase / math.pi
-    if share < 1:  # on the ground, while the body moves on by one step; the heel lifts at the end
-        reach, lift = stride * (0.5 - share), 0.12 * stride * max(0.0, 2 * share - 1) ** 2
+    if share < 1:  # on the ground, while the body moves on by one step: first on the heel, in the end on the toes
+        reach = stride * (0.5 - share)
+        lift = stride * (0.03 * max(0.0, 1 - 2 * share) ** 2 + 0.12 * max(0.0, 2 * share - 1) ** 2)
     else:
         share -= 1
         reach = stride * (smoothstep(share) - 0.5)
-        lift = 0.12 * stride * (1 - share) ** 2 + 0.16 * stride * math.sin(math.pi * share)
+        lift = stride * (0.12 * (1 - share) ** 2 + 0.03 * share**2 + 0.16 * math.sin(math.pi * share))
     ankle = (reach, _ANKLE_HEIGHT + lift)
     knee, ankle = _two_bones((0.0, hip), ankle, _THIGH, _SHIN)
     inward = 0.9 * side * _HIP_HALF
     toe = (ankle[0] + 0.17, max(ankle[1] - 0.045 - 0.35 * lift, 0.03))
     return [
-        _Limb(at(0, side * _HIP_HALF, hip), at(knee[0], side * _HIP_HALF, knee[1]), 0.088, 0.062, _TROUSERS),
-        _Limb(at(knee[0], side * _HIP_HALF, knee[1]), at(ankle[0], inward, ankle[1]), 0.062, 0.05, _TROUSERS),
-        _Limb(at(ankle[0] - 0.03, inward, ankle[1] - 0.03), at(toe[0], inward * 1.15, toe[1]), 0.046, 0.036, _SHOES),
+        Limb(at(0, side * _HIP_HALF, hip), at(knee[0], side * _HIP_HALF, knee[1]), 0.088, 0.062, TROUSERS),
+        Limb(at(knee[0], side * _HIP_HALF, knee[1]), at(ankle[0], inward, ankle[1]), 0.062, 0.05, TROUSERS),
+        Limb(at(ankle[0] - 0.03, inward, ankle[1] - 0.03), at(toe[0], inward * 1.15, toe[1]), 0.046, 0.036, _SHOES),
     ]
 
 
-def _arm(at: _At, side: int, phase: float, stride: float, shoulder: float) -> list[_Limb]:
+def _arm(at: _At, side: int, phase: float, stride: float, shoulder: float) -> list[Limb]:
     swing = 0.75 * stride * math.cos(phase)
     bend = swing + 0.12 + 0.35 * stride
     elbow = (_UPPER_ARM * math.sin(swing), shoulder - 0.03 - _UPPER_ARM * math.cos(swing))
@@ -293,9 +299,9 @@ def _arm(at: _At, side: int, phase: float, stride: float, shoulder: float) -> li
     outer = side * _SHOULDER_HALF
     palm = at(hand[0], 1.1 * outer, hand[1] - 0.03)
     return [
-        _Limb(at(0, outer, shoulder - 0.04), at(elbow[0], 1.16 * outer, elbow[1]), 0.062, 0.052, JACKET),
-        _Limb(at(elbow[0], 1.16 * outer, elbow[1]), at(hand[0], 1.1 * outer, hand[1]), 0.05, 0.042, JACKET),
-        _Limb(palm, palm, 0.042, 0.042, _SKIN),
+        Limb(at(0, outer, shoulder - 0.04), at(elbow[0], 1.16 * outer, elbow[1]), 0.062, 0.052, JACKET),
+        Limb(at(elbow[0], 1.16 * outer, elbow[1]), at(hand[0], 1.1 * outer, hand[1]), 0.05, 0.042, JACKET),
+        Limb(palm, palm, 0.042, 0.042, _SKIN),
     ]
 
 

@@ -6,7 +6,7 @@ import pytest
 from simulator import SIMULATORS, Take, first_frame
 from simulator.base import generator
 from simulator.walking import ARTEFACTS, START_Z, poses
-from simulator.walking_drawing import CORNER_X, END_Z, HALF_WIDTH, JUNCTION_Z, Pose, corridor
+from simulator.walking_drawing import CORNER_X, END_Z, HALF_WIDTH, JUNCTION_Z, TROUSERS, Pose, corridor, limbs
 
 SEEDS = range(12)
 SIZE = (848, 480)
@@ -67,3 +67,15 @@ def test_the_video_shows_the_person_go_behind_the_corner_on_one_side(outcome: in
     assert abs(middles[0]) < 4
     assert np.abs(np.diff(middles)).max() < 12
     assert 0.75 * CORNER_X * SIZE[1] < side * middles[-1] <= CORNER_X * SIZE[1] + 1
+
+
+@pytest.mark.parametrize("stride", [0.0, 0.35, 0.7])
+@pytest.mark.parametrize("share", [0.0, 0.125, 0.25, 0.375, 0.5, 0.625])
+def test_the_leg_on_the_ground_is_nearly_straight(stride: float, share: float) -> None:
+    # The left leg is on the ground during the first half of a gait's two steps; it turns the right side to us.
+    pose = Pose(0.0, 3.0, np.pi / 2, np.pi * share, stride)
+    thigh, shin = (limb for limb in limbs(pose) if limb.colour == TROUSERS and limb.start[2] > 3.0)
+    hip, knee, ankle = (np.array(point[:2]) for point in (thigh.start, thigh.end, shin.end))
+    whole = np.linalg.norm(hip - knee) + np.linalg.norm(knee - ankle)
+    assert np.linalg.norm(hip - ankle) > 0.96 * whole
+    assert ankle[0] == pytest.approx(stride * (0.5 - share), abs=1e-6), "the foot stands while the body moves on"
