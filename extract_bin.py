@@ -11,11 +11,13 @@ Output: analysis/vlm_logs/<study>/<scene>_<model>.<judge>.jsonl, every reply of 
 its outcomes, analysis/{scene}_{model}_bins.json (an ablation's where studies.py says). With --rejudge no outcomes, but
 the agreement with another judge's votes: analysis/results/extract_bin.json, analysis/tables/extract_bin.{md,tex}.
 
-A cell that has its outcomes is left alone unless --force. Run the same command again after any interruption: a vote
-that is on disk for the same question, evidence, judge and settings is never asked for again. A cell is written only
-when every rollout has all its votes; a failure of the judge is not a null. A cell of nulls alone is more often a fault
-than a finding: it is written with --accept-all-null only. Exit codes: 0 all cells asked for have their outcomes, 1 some
-are incomplete or nulls alone, 2 bad input, 130 interrupted.
+A cell that has its outcomes is left alone unless --force, which writes them anew from the votes on its log and asks for
+those alone that are missing there. Run the same command again after any interruption: a vote that is on disk for the
+same question, evidence, judge and settings is never asked for again; what was in flight may be. A query that ends
+without a vote is made again, three times in all; then only --retry asks again, and the end of a run says for how many
+queries. A cell is written only when every rollout has all its votes; a failure of the judge is not a null. A cell of
+nulls alone is more often a fault than a finding: it is written with --accept-all-null only. Exit codes: 0 all cells
+asked for have their outcomes, 1 some are incomplete or nulls alone, 2 bad input, 130 interrupted.
 """
 
 import argparse
@@ -33,8 +35,8 @@ import records
 from constants import TRUTH_SUFFIX
 from errors import UserError
 from judges.asking import Settings
-from judges.base import Judge, State, file_stem
-from judges.engine import DISPLAY, DONE, CellResult, CellWork, Engine
+from judges.base import Judge, JudgeError, State, file_stem
+from judges.engine import ATTEMPTS, DISPLAY, DONE, CellResult, CellWork, Engine
 from judges.provenance import cell_protocol
 from judges.registry import DEFAULT_VIDEO_FPS, JUDGES, JudgeOptions, get_judge
 from judges.rejudge import Readings, agreement_by_scene, agreement_table, outcomes_on_log
@@ -81,7 +83,10 @@ def arguments() -> cli.Parser:
     options.add_argument(
         "--concurrency", type=cli.whole(1), default=CONCURRENCY, metavar="N", help=f"in flight (default {CONCURRENCY})"
     )
-    options.add_argument("--force", action="store_true", help="read cells that have outcomes, and replace these")
+    options.add_argument(
+        "--force", action="store_true", help="write outcomes anew: from votes on the log, where they are"
+    )
+    options.add_argument("--retry", action="store_true", help="new attempts at votes that had three without a result")
     options.add_argument("--accept-all-null", action="store_true", help="write cells in which every rollout is null")
     options.add_argument("--rejudge", action="store_true", help="write no outcomes, compare with --against instead")
     options.add_argument(
@@ -93,10 +98,14 @@ def arguments() -> cli.Parser:
 
 @dataclass(frozen=True)
 class Run:
-    """How a run ended. results: cell name -> how it stands. remarks: what a person should know."""
+    """How a run ended. results: cell name -> how it stands. remarks: what a person should know.
+
+    replies, unanswered: queries with and without a reply, in this run.
+    """
 
     results: Mapping[str, CellResult]
     replies: int
+    unanswered: int
     remarks: Sequence[str]
 
 
@@ -119,6 +128,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         jobs = [CellWork(_name(*cell), *cell, clips[cell], logs[cell]) for cell in clips]
         try:
             run = asyncio.run(_read(args, judge, jobs))
+        except JudgeError as error:
+            raise UserError(f"judge {judge.name}: {error}; expected a judge that answers") from error
         except KeyboardInterrupt:
             print(f"interrupted; every reply so far is logged. Continue with:\n{_command(argv)}", file=sys.stderr)
             return 130
@@ -143,7 +154,7 @@ def _cells(args: argparse.Namespace) -> list[tuple[str, str]]:
             else:
                 at_rest += 1
     if at_rest:
-        print(f"{at_rest} cells have their outcomes and are left alone; --force reads them again")
+        print(f"{at_rest} cells have their outcomes and are left alone; --force writes them anew from their votes")
     return cells
 
 
@@ -186,7 +197,7 @@ def _check_clips(args: argparse.Namespace, clips: Mapping[tuple[str, str], Clips
 
 
 async def _read(args: argparse.Namespace, judge: Judge, jobs: Sequence[CellWork]) -> Run:
-    before = sum(len(job.log.replies) for job in jobs)
+    before = _logged(jobs)
     study = STUDIES[args.study]
     made_with = _made_with(args.rollouts / study.key, jobs)
     try:
@@ -199,14 +210,23 @@ async def _read(args: argparse.Namespace, judge: Judge, jobs: Sequence[CellWork]
                 cell = records.Cell(study.key, job.scene, job.model, result.bins, protocol=protocol)
                 records.write_cell(args.analysis, cell, force=args.force)
 
-            engine = Engine(judge, Settings(args.votes, args.concurrency, FIRST_PAUSE_S), progress, finished)
+            settings = Settings(args.votes, args.concurrency, FIRST_PAUSE_S, args.retry)
+            engine = Engine(judge, settings, progress, finished)
             results = await engine.run(jobs)
     finally:
         await judge.close()
     remarks = [f"{name}: stopped: {reason}" for name, reason in engine.stopped.items()]
     if engine.halted:
         remarks.append(f"nothing more was asked: {engine.halted}")
-    return Run(results, sum(len(job.log.replies) for job in jobs) - before, remarks)
+    new = _logged(jobs) - before
+    unanswered = new.pop(State.UNANSWERED, 0)
+    # A query that ended without a reply was counted with its tries, or was turned down.
+    return Run(results, new.total() - new[State.FAILED], unanswered, remarks)
+
+
+def _logged(jobs: Sequence[CellWork]) -> Counter[State]:
+    """How many lines of each state are on the logs."""
+    return Counter(reply.state for job in jobs for reply in job.log.replies)
 
 
 def _not_accepted(args: argparse.Namespace, result: CellResult) -> bool:
@@ -236,7 +256,8 @@ def _conclude(args: argparse.Namespace, run: Run, jobs: Sequence[CellWork], argv
     """Say what there is, what is missing and why, and how to go on."""
     counts = Counter(state for result in run.results.values() for state in result.states.values())
     listed = ", ".join(f"{counts[state]} {state}" for state in DISPLAY if counts[state])
-    print(f"{sum(counts.values())} rollouts: {listed}; {run.replies} replies in this run")
+    unanswered = f", {run.unanswered} tries without one" if run.unanswered else ""
+    print(f"{sum(counts.values())} rollouts: {listed}; {run.replies} replies in this run{unanswered}")
     for remark in run.remarks:
         print(remark)
     incomplete = suspect = False
@@ -245,7 +266,7 @@ def _conclude(args: argparse.Namespace, run: Run, jobs: Sequence[CellWork], argv
         failed = Counter(reply.state for reply in job.log.replies if reply.state is not State.VOTE)
         if failed:
             kinds = ", ".join(f"{count} {state}" for state, count in failed.items())
-            print(f"{job.name}: of {len(job.log.replies)} replies on its log no votes: {kinds}")
+            print(f"{job.name}: of {len(job.log.replies)} lines on its log no votes: {kinds}")
         for seeds in result.identical:
             print(f"{job.name}: seeds {', '.join(map(str, seeds))} are the same video: one draw, not {len(seeds)}")
         if not args.rejudge and result.complete and _not_accepted(args, result):
@@ -258,8 +279,13 @@ def _conclude(args: argparse.Namespace, run: Run, jobs: Sequence[CellWork], argv
         for (state, detail), seeds in sorted(missing.items(), key=lambda item: DISPLAY.index(item[0][0])):
             incomplete = True
             print(f"missing: {job.name} seed {ranges(seeds)}: {state}{f' ({detail})' if detail else ''}")
-    if incomplete:
-        print(f"continue with:\n{_command(argv)}")
+    # Whoever continues is not to pay again unasked.
+    command = _command([word for word in argv if word != "--retry"])
+    given_up = sum(sum(result.given_up.values()) for result in run.results.values())
+    if given_up:
+        print(f"{given_up} votes had {ATTEMPTS} attempts; up to {ATTEMPTS * given_up} queries with:\n{command} --retry")
+    elif incomplete:
+        print(f"continue with:\n{command}")
     return int(incomplete or suspect)
 
 
@@ -267,18 +293,23 @@ def _compare(args: argparse.Namespace, judge: str, run: Run, jobs: Sequence[Cell
     """The agreement of the votes just read with those on the other judge's logs, about the same clips."""
     study = STUDIES[args.study]
     readings: Readings = {}
+    left_out = 0
     for job in jobs:
         result = run.results[job.name]
         with closing(_log(args, job.scene, job.model, args.against)) as other:
-            theirs = outcomes_on_log(other, SCENES[job.scene], result.clips)
+            theirs = outcomes_on_log(other, SCENES[job.scene], result.clips, args.votes)
         ours = {seed: result.outcome(seed) for seed, state in result.states.items() if state == DONE}
         both = readings.setdefault(job.scene, [])
         both += [(ours[seed], theirs[seed]) for seed in sorted(ours.keys() & theirs.keys())]
+        left_out += len(result.clips) - len(ours.keys() & theirs.keys())
     if not any(readings.values()):
-        raise UserError(f"--against {args.against}: no votes of it about these clips; expected its logs of {study.key}")
+        found = f"no votes of it about these clips, {args.votes} for each"
+        raise UserError(f"--against {args.against}: {found}; expected its logs of {study.key}")
+    if left_out:
+        print(f"{left_out} rollouts are left out: without {args.votes} votes of both judges")
     outputs = Outputs(args.analysis, __file__)
     rows = agreement_by_scene(readings)
-    outputs.results({"study": study.key, "judges": [judge, args.against], "rows": rows})
+    outputs.results({"study": study.key, "judges": [judge, args.against], "left_out": left_out, "rows": rows})
     outputs.table(agreement_table(judge, args.against, rows))
     outputs.finish()
 

@@ -3,17 +3,19 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 from judges.base import Evidence, Judge, RawReply, UnreachableError, UnusableError
 
 Result = TypeVar("Result")
+# Told of each try that had no answer, and why; a query goes on when it returns.
+OnFailedTry = Callable[[str], Awaitable[None]]
 
 # A query without an answer is sent again so often; the pauses double.
 _TRIES = 6
 _LONGEST_PAUSE_S = 60.0
 _UNANSWERED_STOP = 5
-# Pauses that the service itself asks for are not counted, but a query does not wait longer than this in all.
+# Pauses that the service itself asks for are not counted, but a query whose next try would be later is given up.
 _PATIENCE_S = 1800.0
 # A service that asks for more than this has no more to give today.
 _LONGEST_HINT_S = 900.0
@@ -21,11 +23,15 @@ _LONGEST_HINT_S = 900.0
 
 @dataclass(frozen=True)
 class Settings:
-    """votes: a rollout. concurrency: queries in flight. first_pause_s: before the first repeat, seconds."""
+    """votes: a rollout. concurrency: queries in flight. first_pause_s: before the first repeat, seconds.
+
+    retry: ask again for votes that have had all their attempts.
+    """
 
     votes: int
     concurrency: int
     first_pause_s: float
+    retry: bool = False
 
 
 class Asker:
@@ -51,34 +57,47 @@ class Asker:
         """Make the evidence ready for its queries. Raises JudgeError as `reply` does."""
         await self._insist(lambda: self._judge.prepare(evidence))
 
-    async def reply(self, evidence: Evidence, question: str, scene: str) -> RawReply:
-        """The reply to one query. Raises RejectedError, UnusableError, or UnreachableError after the last try."""
-        return await self._insist(lambda: self._judge.ask(evidence, question, scene))
+    async def reply(self, evidence: Evidence, question: str, scene: str, on_failed_try: OnFailedTry) -> RawReply:
+        """The reply to one query. Raises RejectedError, UnusableError, or UnreachableError after the last try.
 
-    async def _insist(self, call: Callable[[], Awaitable[Result]]) -> Result:
+        on_failed_try is not told of a query that the service turned away with a pause: nothing was made of that one.
+        """
+        return await self._insist(lambda: self._judge.ask(evidence, question, scene), on_failed_try)
+
+    async def _insist(self, call: Callable[[], Awaitable[Result]], on_failed_try: OnFailedTry | None = None) -> Result:
         clock = asyncio.get_running_loop().time
-        give_up, pause, tries = clock() + _PATIENCE_S, self._first_pause_s, 0
+        pause, tries = self._first_pause_s, 0
         async with self._slots:
+            give_up = clock() + _PATIENCE_S
+            last = UnreachableError("the service asks others for a longer pause than a query waits")
             while True:
                 while (wait := self._paused_until - clock()) > 0:
+                    if self._paused_until > give_up:
+                        self._no_answer(last)
                     await asyncio.sleep(wait)
                 try:
                     result = await call()
                     self._unanswered = 0
                     return result
                 except UnreachableError as error:
-                    tries += error.seconds is None
-                    if tries == _TRIES or clock() > give_up:
-                        self._unanswered += 1
-                        if self._unanswered >= _UNANSWERED_STOP:
-                            raise UnusableError(f"{error} ({self._unanswered} queries in a row)") from error
-                        raise
-                    if error.seconds is None:
-                        await asyncio.sleep(pause)
-                        pause = min(2 * pause, _LONGEST_PAUSE_S)
-                    else:
-                        # A service that keeps asking for no time at all gets some nevertheless.
-                        self._pause_all(max(error.seconds, self._first_pause_s), str(error))
+                    last = error
+                if last.seconds is not None:
+                    # A service that keeps asking for no time at all gets some nevertheless.
+                    self._pause_all(max(last.seconds, self._first_pause_s), str(last))
+                    continue
+                tries += 1
+                if on_failed_try is not None:
+                    await on_failed_try(str(last))
+                if tries == _TRIES or clock() + pause > give_up:
+                    self._no_answer(last)
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, _LONGEST_PAUSE_S)
+
+    def _no_answer(self, last: UnreachableError) -> NoReturn:
+        self._unanswered += 1
+        if self._unanswered >= _UNANSWERED_STOP:
+            raise UnusableError(f"{last} ({self._unanswered} queries in a row)") from last
+        raise last
 
     def _pause_all(self, seconds: float, reason: str) -> None:
         if seconds > _LONGEST_HINT_S:

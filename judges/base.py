@@ -1,17 +1,15 @@
 """What the engine and a judge say to each other."""
 
+import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol
 
-from credentials import redacted
 from scenes import Evidence as EvidenceKind
-
-GEMINI_KEY = "GEMINI_API_KEY"
-OPENAI_KEY = "OPENAI_API_KEY"
 
 
 class State(StrEnum):
@@ -30,7 +28,9 @@ class State(StrEnum):
     NOT_SIMULATED = "not_simulated"
     """The judge reads simulated clips only, and this is none."""
     FAILED = "judge_failed"
-    """No reply: the service turned the query down, or could not be reached in several tries."""
+    """No reply: the service turned the query down, or gave no answer in several tries."""
+    UNANSWERED = "judge_unanswered"
+    """One such try: a timeout, a cut connection or an error of the service. Perhaps paid for; on the log only."""
 
 
 @dataclass(frozen=True)
@@ -50,18 +50,14 @@ class Evidence:
     promised_frames: int | None
     final_frame: bytes | None = field(default=None, repr=False)
 
-    @property
-    def record(self) -> dict[str, Any]:
-        """What identifies the evidence in a log: the clip's bytes decide which frame is its last."""
-        return {"kind": self.kind, "clip_sha256": self.clip_sha256}
-
 
 @dataclass(frozen=True)
 class RawReply:
     """One reply as it came.
 
     state: State.VOTE when the judge ended its reply as it should, so that `text` can be parsed; else why there is
-    nothing to parse, with the service's words in `detail`.
+    nothing to parse, with the service's words in `detail`. Whatever a service sends with its OK may be paid for, and is
+    a reply, be it as odd as it may: then `text` is the answer's body.
     model_version: what the service says has answered. tokens: by kind (prompt, reply, thinking), where it counts them.
     """
 
@@ -125,10 +121,17 @@ class Judge(Protocol):
         """Close all connections."""
 
 
-def one_line(text: str) -> str:
-    """`text` for a log or a message: one line of at most 300 characters, without control characters and keys."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in redacted(text)).split())
-    return line if len(line) <= 300 else f"{line[:297]}..."
+@asynccontextmanager
+async def answer_within(seconds: float) -> AsyncIterator[None]:
+    """Raise UnreachableError when what is awaited inside takes longer by the clock on the wall.
+
+    The limits of HTTP clients are for each read: a service that sends a byte now and then is never too late for them.
+    """
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError:
+        raise UnreachableError(f"no answer within {seconds:g} s") from None
 
 
 def file_stem(text: str) -> str:

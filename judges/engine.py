@@ -1,7 +1,8 @@
 """Reads all rollouts of all cells under one limit; a vote that is on disk is never asked for again.
 
-The votes of a rollout are asked for together. A reply that is no vote is logged like one that is, and asked for again a
-few times; what is then still missing stays missing. A cell has its outcomes only when every rollout has all its votes:
+The votes of a rollout are asked for together. A reply that is no vote is logged like one that is, and asked for again:
+a vote has so many attempts in all, over all runs, until the user allows as many again. What is then still missing stays
+missing. A cell has its outcomes only when every rollout has all its votes:
 a failure of the judge, a clip that is none and an absent clip are no nulls.
 """
 
@@ -13,7 +14,7 @@ from typing import Any
 
 from errors import UserError
 from judges.asking import Asker, Settings
-from judges.base import Evidence, Judge, JudgeError, RejectedError, State, UnreachableError, UnusableError
+from judges.base import Evidence, Judge, JudgeError, RawReply, RejectedError, State, UnreachableError, UnusableError
 from judges.evidence import load_evidence
 from judges.parse import majority
 from judges.votelog import LoggedReply, VoteLog, asked
@@ -23,10 +24,12 @@ from video_io import Clips, VideoError, sha256_file
 
 WAITING, READING, DONE, NO_VIDEO = "waiting", "reading", "done", "no_video"
 CLIP_FAULTS = ("unreadable", "no_frames", "truncated", "blank")
-DISPLAY = (DONE, READING, WAITING, *(s.value for s in State if s is not State.VOTE), *CLIP_FAULTS, NO_VIDEO)
+# UNANSWERED is how a try ends, not a rollout.
+_FAILURES = tuple(s.value for s in State if s not in {State.VOTE, State.UNANSWERED})
+DISPLAY = (DONE, READING, WAITING, *_FAILURES, *CLIP_FAULTS, NO_VIDEO)
 
-# A reply that is no vote is asked for again: so many queries a vote in one run.
-_QUERIES_A_VOTE = 3
+# A query that ends without a vote is made again: so many are made for a vote before the user is asked.
+ATTEMPTS = 3
 # So many rollouts of a cell that fail alike, one after the other, and its further ones would too.
 EQUAL_FAILURES_STOP = 5
 # The other JudgeError, UnusableError, ends the run.
@@ -50,13 +53,15 @@ class CellWork:
 class CellResult:
     """How a cell stands. states: seed -> one of DISPLAY. details: seed -> why, where it has no outcome.
 
-    clips: seed -> SHA-256 of its file, where it was read. votes: seed -> its votes, by number.
+    clips: seed -> SHA-256 of its file, where it was read. votes: seed -> its votes, by number. given_up: seed -> how
+    many of its votes had all their attempts.
     """
 
     states: dict[int, str]
     details: dict[int, str] = field(default_factory=dict)
     clips: dict[int, str] = field(default_factory=dict)
     votes: dict[int, list[LoggedReply]] = field(default_factory=dict)
+    given_up: dict[int, int] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:
@@ -89,6 +94,7 @@ class Engine:
         """finished(cell, result) is called once a cell is complete, while others are still read."""
         self._judge = judge
         self._votes = settings.votes
+        self._retry = settings.retry
         # Enough rollouts in work to fill all slots with their votes, and a few whose clips are being decoded.
         self._open = asyncio.Semaphore(-(-settings.concurrency // settings.votes) + _DECODERS)
         self._asker = Asker(judge, settings, progress.wait)
@@ -115,12 +121,16 @@ class Engine:
             for cell in cells:
                 if self._results[cell.name].complete:
                     self._finished(cell, self._results[cell.name])
-            unread = [(cell, seed) for cell, seed in rollouts if self._results[cell.name].states[seed] != DONE]
+            unread = [(cell, seed) for cell, seed in rollouts if self._attempts_left(cell, seed)]
             if unread:
                 await self._open_judge()
             await _all([self._rollout(cell, seed) for cell, seed in unread])
         finally:
             self._decoders.shutdown()
+        for cell, seed in rollouts:
+            spent = sum(len(replies) >= ATTEMPTS for replies in self._failures(cell, seed).values())
+            if spent:
+                self._results[cell.name].given_up[seed] = spent
         return self._results
 
     async def _open_judge(self) -> None:
@@ -135,11 +145,26 @@ class Engine:
         result.clips[seed] = await self._in_thread(sha256_file, cell.clips.found[seed])
         if len(self._votes_on_disk(cell, seed)) == self._votes:
             self._show(cell, seed, DONE)
+        elif not self._attempts_left(cell, seed):
+            (first, *_) = self._failures(cell, seed).values()
+            self._show(cell, seed, first[-1].state)
+            result.details[seed] = first[-1].reason
 
     def _votes_on_disk(self, cell: CellWork, seed: int) -> list[LoggedReply]:
         votes = cell.log.votes(seed, self._about(cell, seed))
         self._results[cell.name].votes[seed] = [votes[number] for number in range(self._votes) if number in votes]
         return self._results[cell.name].votes[seed]
+
+    def _failures(self, cell: CellWork, seed: int) -> dict[int, list[LoggedReply]]:
+        """Number of a vote that a rollout lacks -> its queries that ended without one."""
+        about = self._about(cell, seed)
+        known, failures = cell.log.votes(seed, about), cell.log.failures(seed, about)
+        return {number: failures.get(number, []) for number in range(self._votes) if number not in known}
+
+    def _attempts_left(self, cell: CellWork, seed: int) -> dict[int, int]:
+        """Number of a vote that a rollout lacks -> how often it may be asked for, where it may."""
+        failed = {number: 0 if self._retry else len(replies) for number, replies in self._failures(cell, seed).items()}
+        return {number: ATTEMPTS - count for number, count in failed.items() if count < ATTEMPTS}
 
     def _about(self, cell: CellWork, seed: int) -> dict[str, Any]:
         return asked(self._judge, SCENES[cell.scene], self._results[cell.name].clips[seed])
@@ -167,13 +192,13 @@ class Engine:
         if evidence.promised_frames is not None and evidence.frames < evidence.promised_frames:
             came = f"{evidence.frames} frames decode of {evidence.promised_frames} that the file promises"
             self._progress.note(f"{rollout}: {came}; the last one that does is taken")
-        known = {vote.vote for vote in self._votes_on_disk(cell, seed)}
-        missing = [number for number in range(self._votes) if number not in known]
+        attempts = self._attempts_left(cell, seed)
         try:
             await self._asker.prepare(evidence)
             # Votes are paid for: one that fails does not take the others with it.
             ends = await asyncio.gather(
-                *(self._vote(cell, seed, number, evidence) for number in missing), return_exceptions=True
+                *(self._vote(cell, seed, number, evidence, left) for number, left in attempts.items()),
+                return_exceptions=True,
             )
         finally:
             await self._judge.release(evidence)
@@ -182,15 +207,26 @@ class Engine:
         if errors:
             # What ends the run goes before what ends the rollout.
             raise min(errors, key=lambda error: isinstance(error, JudgeError) + isinstance(error, _OF_ONE_ROLLOUT))
-        failures = [end for end in ends if isinstance(end, LoggedReply) and end.state is not State.VOTE]
+        failures = [replies[-1] for replies in self._failures(cell, seed).values() if replies]
         return (failures[0].state, failures[0].reason) if failures else (DONE, "")
 
-    async def _vote(self, cell: CellWork, seed: int, number: int, evidence: Evidence) -> LoggedReply:
-        """Ask until a reply is a vote, a few times; the last reply."""
-        for _ in range(_QUERIES_A_VOTE):
-            raw = await self._asker.reply(evidence, SCENES[cell.scene].judge_question, cell.scene)
+    async def _vote(self, cell: CellWork, seed: int, number: int, evidence: Evidence, attempts: int) -> LoggedReply:
+        """Ask until a reply is a vote, so many times; the last reply. Raises JudgeError for a query without a reply."""
+
+        async def log(reply: RawReply) -> LoggedReply:
             # In a thread: the disk may take its time, and other queries need not wait for it.
-            reply = await asyncio.to_thread(cell.log.append, seed, number, self._about(cell, seed), evidence, raw)
+            return await asyncio.to_thread(cell.log.append, seed, number, self._about(cell, seed), evidence, reply)
+
+        async def log_try(reason: str) -> None:
+            await log(RawReply(State.UNANSWERED, detail=reason))
+
+        question = SCENES[cell.scene].judge_question
+        for _ in range(attempts):
+            try:
+                reply = await log(await self._asker.reply(evidence, question, cell.scene, log_try))
+            except _OF_ONE_ROLLOUT as error:
+                await log(RawReply(State.FAILED, detail=str(error)))
+                raise
             if reply.state is State.VOTE or self.halted:
                 break
         return reply

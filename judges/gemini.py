@@ -9,13 +9,15 @@ import os
 from pathlib import Path
 from typing import Any
 
+import httpx
 from google.genai import Client, types
 
 from addresses import check_base_url
-from credentials import credential
+from credentials import GEMINI_KEY, credential
 from errors import UserError
-from judges.base import GEMINI_KEY, Evidence, RawReply, RejectedError, State, UnusableError, file_stem, one_line
+from judges.base import Evidence, RawReply, RejectedError, UnreachableError, UnusableError, answer_within, file_stem
 from judges.gemini_errors import NotFoundError, translated
+from judges.gemini_reply import read_reply
 from judges.uploads import MIME_TYPE, UploadError, Uploads
 from ledger import AppendOnlyLog
 from scenes import Evidence as EvidenceKind
@@ -29,18 +31,18 @@ _INLINE_BYTES = 3_000_000
 # With its base64 coding a clip of this size stays below the 20 MB that a request may have.
 _MAX_INLINE_BYTES = 14_000_000
 # The judge thinks before it answers; a query without an answer for so long is given up and sent again.
-_TIMEOUT_S = 300
+_TIMEOUT_S = 300.0
 _POLL_S = 1.0
 _UPLOAD_DEADLINE_S = 180.0
-
-# The reply is not complete: a length limit, or a fault of the service.
-_TRUNCATING = frozenset({"", "FINISH_REASON_UNSPECIFIED", "MAX_TOKENS", "CONTINUATION", "MALFORMED_RESPONSE", "OTHER"})
+# The body of an answer is read here (see `judges.gemini_reply`), and the client sends nothing of its own accord.
+_CONFIG = types.GenerateContentConfig(should_return_http_response=True, automatic_continuation=False)
 
 
 class GeminiJudge:
     """work: folder for the names of uploads. Key and network are needed from `open` on.
 
-    poll_s: between two looks at an uploaded clip. upload_deadline_s: for it to be ready. Both in seconds.
+    poll_s: between two looks at an uploaded clip. upload_deadline_s: for it to be there, and again for it to be ready.
+    timeout_s: for the answer to a query. All in seconds.
     """
 
     def __init__(
@@ -51,15 +53,18 @@ class GeminiJudge:
         *,
         poll_s: float = _POLL_S,
         upload_deadline_s: float = _UPLOAD_DEADLINE_S,
+        timeout_s: float = _TIMEOUT_S,
     ) -> None:
         self.model = model
         self.name = "gemini" if model == DEFAULT_MODEL else file_stem(model)
         self._video_fps = video_fps
         self._poll_s = poll_s
         self._upload_deadline_s = upload_deadline_s
+        self._timeout_s = timeout_s
         self._log = AppendOnlyLog(work / self.name / "uploads.jsonl")
         self._uploaded: dict[str, types.File] = {}
         self._bytes: dict[str, bytes] = {}
+        self._http: httpx.AsyncClient | None = None
         self._client: Client | None = None
 
     def settings(self, kind: EvidenceKind) -> dict[str, Any]:
@@ -67,10 +72,17 @@ class GeminiJudge:
 
     async def open(self) -> None:
         """Raises UserError as well, when the key is not set or the address is unusable."""
-        self._client = self._client or _connect()
+        if self._client is None:
+            key = _key()
+            # Given one of ours, the client uses no other HTTP library that happens to be installed: one of them sends
+            # a query again without asking.
+            self._http = httpx.AsyncClient()
+            options = types.HttpOptions(timeout=int(_TIMEOUT_S * 1000), httpx_async_client=self._http)
+            self._client = Client(vertexai=False, api_key=key, http_options=options)
         try:
-            with translated():
-                await self._client.aio.models.get(model=self.model)
+            async with answer_within(self._timeout_s):
+                with translated():
+                    await self._client.aio.models.get(model=self.model)
         except NotFoundError as error:
             raise UnusableError(f"there is no model {self.model} for this {GEMINI_KEY} ({error})") from error
         await self._uploads.tidy()
@@ -112,6 +124,8 @@ class GeminiJudge:
         if self._client is not None:
             await self._client.aio.aclose()
             self._client.close()
+        if self._http is not None:
+            await self._http.aclose()
 
     @property
     def _service(self) -> Client:
@@ -138,50 +152,19 @@ class GeminiJudge:
             video_metadata=types.VideoMetadata(fps=self._video_fps) if is_video else None,
         )
         content = types.Content(role="user", parts=[evidence, types.Part(text=question)])
-        with translated():
-            return _reply(await self._service.aio.models.generate_content(model=self.model, contents=content))
+        generate = self._service.aio.models.generate_content
+        async with answer_within(self._timeout_s):
+            with translated():
+                answer = (await generate(model=self.model, contents=content, config=_CONFIG)).sdk_http_response
+        if answer is None:
+            raise UnreachableError("the client returned no HTTP response")
+        return read_reply(answer.body or "")
 
 
-def _connect() -> Client:
+def _key() -> str:
     key = credential(GEMINI_KEY)
     if not key:
         raise UserError(f"{GEMINI_KEY}: not set to a key; expected one from https://aistudio.google.com/apikey")
     if base_url := os.environ.get(BASE_URL):
         check_base_url(BASE_URL, base_url)
-    return Client(vertexai=False, api_key=key, http_options=types.HttpOptions(timeout=_TIMEOUT_S * 1000))
-
-
-def _reply(response: types.GenerateContentResponse) -> RawReply:
-    usage = response.usage_metadata or types.GenerateContentResponseUsageMetadata()
-    counts = {
-        "prompt": usage.prompt_token_count,
-        "reply": usage.candidates_token_count,
-        "thinking": usage.thoughts_token_count,
-    }
-    candidate = response.candidates[0] if response.candidates else None
-    parts = candidate.content.parts if candidate and candidate.content and candidate.content.parts else []
-    text = "".join(part.text for part in parts if part.text and not part.thought)
-    finish = str(candidate.finish_reason.value) if candidate and candidate.finish_reason else ""
-    state, detail = _state(response, candidate, finish, text)
-    return RawReply(
-        state=state,
-        text=text,
-        detail=one_line(detail),
-        model_version=one_line(response.model_version or ""),
-        finish_reason=one_line(finish),
-        tokens={kind: count for kind, count in counts.items() if count is not None},
-    )
-
-
-def _state(
-    response: types.GenerateContentResponse, candidate: types.Candidate | None, finish: str, text: str
-) -> tuple[State, str]:
-    if candidate is None:
-        feedback = response.prompt_feedback
-        reason = feedback.block_reason.value if feedback and feedback.block_reason else "no reason given"
-        return State.BLOCKED, f"no candidate: the prompt was blocked ({reason})"
-    if finish == "STOP":
-        return (State.VOTE, "") if text.strip() else (State.TRUNCATED, "an empty reply")
-    message = f": {candidate.finish_message}" if candidate.finish_message else ""
-    state = State.TRUNCATED if finish in _TRUNCATING else State.BLOCKED
-    return state, f"finish reason {finish or 'missing'}{message}"
+    return key

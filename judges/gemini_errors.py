@@ -6,18 +6,18 @@ from contextlib import contextmanager
 from typing import Any
 
 import httpx
-import httpx2
 from google.genai import errors
 
 import hints
-from judges.base import GEMINI_KEY, RejectedError, UnreachableError, UnusableError, one_line
+from credentials import GEMINI_KEY, one_line
+from judges.base import RejectedError, UnreachableError, UnusableError
 
 # Overloaded, restarting, or too slow; the client's own default is not to try again.
 _TRANSIENT = frozenset({408, 429, 500, 502, 503, 504})
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)s")
-# Either HTTP library may be behind the client. The others are raised for an answer that it cannot read: cut short, not
-# JSON, or not the fields that it knows.
-_NO_ANSWER = (httpx.HTTPError, httpx2.HTTPError, OSError)
+# What the HTTP library raises that `judges.gemini` gives to the client, and what the client does for an answer that it
+# cannot read: not JSON, or not the fields that it knows. The answers to paid queries it does not read.
+_NO_ANSWER = (httpx.HTTPError, httpx.InvalidURL, OSError)
 _UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
 

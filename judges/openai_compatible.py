@@ -15,10 +15,9 @@ import httpx
 
 import hints
 from addresses import check_base_url
-from credentials import credential
+from credentials import OPENAI_KEY, credential, one_line
 from errors import UserError
 from judges.base import (
-    OPENAI_KEY,
     Evidence,
     JudgeError,
     RawReply,
@@ -26,15 +25,16 @@ from judges.base import (
     State,
     UnreachableError,
     UnusableError,
+    answer_within,
     file_stem,
-    one_line,
 )
 from judges.evidence import sample_frames
 from scenes import Evidence as EvidenceKind
 from video_io import encode_png
 
-# Local models on small machines take their time.
-_TIMEOUT = httpx.Timeout(600.0, connect=10.0)
+# Local models on small machines take their time; a query without an answer for so long is given up and sent again.
+_TIMEOUT_S = 600.0
+_CONNECT_TIMEOUT_S = 10.0
 _TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})
 _UNUSABLE = frozenset({401, 402, 403, 404})
 # To be changed with _PREFACE: settings tell votes apart that were asked for differently.
@@ -44,47 +44,48 @@ _STATES = {"stop": State.VOTE, "length": State.TRUNCATED, "content_filter": Stat
 
 
 class OpenAICompatibleJudge:
-    """Raises UserError for an unusable setting."""
+    """timeout_s: for the answer to a query, seconds. Raises UserError for an unusable setting."""
 
-    def __init__(self, base_url: str, model: str, video_fps: float) -> None:
+    def __init__(self, base_url: str, model: str, video_fps: float, *, timeout_s: float = _TIMEOUT_S) -> None:
         key = credential(OPENAI_KEY)
         self.model = model
         self.name = file_stem(f"openai-{model}")
         self._video_fps = video_fps
+        self._timeout_s = timeout_s
         headers = {"Authorization": f"Bearer {key}"} if key else {}
-        self._client = httpx.AsyncClient(base_url=_checked(base_url, bool(key)), timeout=_TIMEOUT, headers=headers)
+        url = _checked(base_url, bool(key))
+        # Two servers may call two models by one name: their votes are not mixed.
+        self._server = url.host if url.port is None else f"{url.host}:{url.port}"
+        timeout = httpx.Timeout(_TIMEOUT_S, connect=_CONNECT_TIMEOUT_S)
+        self._client = httpx.AsyncClient(base_url=url, timeout=timeout, headers=headers)
         self._shown: dict[str, list[dict[str, Any]]] = {}
 
     def settings(self, kind: EvidenceKind) -> dict[str, Any]:
-        return {"video_fps": self._video_fps, "presentation": _PRESENTATION} if kind == "video" else {}
+        shown = {"video_fps": self._video_fps, "presentation": _PRESENTATION} if kind == "video" else {}
+        return {"server": self._server, **shown}
 
     async def open(self) -> None:
         try:
             listed = await self._call("GET", "models")
         except RejectedError:
             return  # not every server lists its models
-        models = [str(entry["id"]) for entry in listed.get("data") or [] if isinstance(entry, dict) and "id" in entry]
+        models = _ids(listed)
         if models and self.model not in models:
             raise UnusableError(one_line(f"there is no model {self.model}, only {', '.join(models)}"))
 
     async def prepare(self, evidence: Evidence) -> None:
-        if evidence.final_frame is not None:
-            self._shown[evidence.rollout] = [_picture(evidence.final_frame)]
-            return
-        frames = await asyncio.to_thread(sample_frames, evidence.clip, self._video_fps)
-        preface = {"type": "text", "text": _PREFACE.format(count=len(frames), fps=self._video_fps)}
-        self._shown[evidence.rollout] = [preface, *(_picture(encode_png(frame)) for frame in frames)]
+        # In a thread: decoding and encoding a whole video would hold up every query in flight.
+        self._shown[evidence.rollout] = await asyncio.to_thread(_shown, evidence, self._video_fps)
 
     async def ask(self, evidence: Evidence, question: str, scene: str) -> RawReply:
         content = [*self._shown[evidence.rollout], {"type": "text", "text": question}]
         message = {"role": "user", "content": content}
-        completion = await self._call("POST", "chat/completions", {"model": self.model, "messages": [message]})
+        answer = await self._call("POST", "chat/completions", {"model": self.model, "messages": [message]})
         try:
-            return _reply(completion)
-        except (LookupError, TypeError, AttributeError) as error:
+            return _reply(json.loads(answer))
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             # It may have been paid for, so that it belongs on the log.
-            detail = one_line(f"unusable answer: {type(error).__name__}: {error}")
-            return RawReply(State.TRUNCATED, json.dumps(completion), detail)
+            return RawReply(State.UNPARSEABLE, answer, one_line(f"unusable answer: {type(error).__name__}: {error}"))
 
     async def release(self, evidence: Evidence) -> None:
         self._shown.pop(evidence.rollout, None)
@@ -92,16 +93,15 @@ class OpenAICompatibleJudge:
     async def close(self) -> None:
         await self._client.aclose()
 
-    async def _call(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+    async def _call(self, method: str, path: str, body: dict[str, Any] | None = None) -> str:
+        """The body of an answer that is OK. Raises JudgeError for any other, and for none."""
         try:
-            response = await self._client.request(method, path, json=body)
-            if response.is_success:
-                data = response.json()
-                if isinstance(data, dict):
-                    return data
-                raise UnreachableError(f"unusable answer: {type(data).__name__}; expected an object")
-        except (httpx.HTTPError, ValueError, RecursionError) as error:
+            async with answer_within(self._timeout_s):
+                response = await self._client.request(method, path, json=body)
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise UnreachableError(one_line(f"{type(error).__name__}: {error}")) from None
+        if response.is_success:
+            return response.text
         raise _error(response, is_listing=method == "GET")
 
 
@@ -120,8 +120,9 @@ def _checked(base_url: str, with_key: bool) -> httpx.URL:
 
 
 def _error(response: httpx.Response, *, is_listing: bool) -> JudgeError:
-    text = one_line(f"HTTP {response.status_code}: {hints.detail(response.content)}")
-    if response.status_code == 429 and "insufficient_quota" in text:
+    detail = hints.detail(response.content)
+    text = one_line(f"HTTP {response.status_code}: {detail}")
+    if response.status_code == 429 and "insufficient_quota" in detail:
         return UnusableError(f"the quota is used up ({text})")
     if response.status_code in _TRANSIENT:
         return UnreachableError(text, hints.seconds(response.headers, response.content))
@@ -130,11 +131,29 @@ def _error(response: httpx.Response, *, is_listing: bool) -> JudgeError:
     return RejectedError(text)
 
 
+def _ids(listed: str) -> list[str]:
+    """The models that a server lists; empty when its list is of another shape."""
+    try:
+        entries = json.loads(listed)["data"]
+        return [str(entry["id"]) for entry in entries]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return []
+
+
+def _shown(evidence: Evidence, fps: float) -> list[dict[str, Any]]:
+    """The parts of a message that hold the evidence. Raises VideoError."""
+    if evidence.final_frame is not None:
+        return [_picture(evidence.final_frame)]
+    frames = sample_frames(evidence.clip, fps)
+    preface = {"type": "text", "text": _PREFACE.format(count=len(frames), fps=fps)}
+    return [preface, *(_picture(encode_png(frame)) for frame in frames)]
+
+
 def _picture(png: bytes) -> dict[str, Any]:
     return {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{base64.b64encode(png).decode()}"}}
 
 
-def _reply(completion: dict[str, Any]) -> RawReply:
+def _reply(completion: Any) -> RawReply:
     """Raises LookupError, TypeError or AttributeError for an answer of another shape."""
     choices = completion["choices"]
     if not choices:

@@ -1,12 +1,12 @@
 """How a cell was read: the `protocol` entry of new outcome files."""
 
-import hashlib
 from collections.abc import Mapping
 from typing import Any
 
 from judges.base import Judge
 from judges.engine import CellResult
 from judges.parse import PARSE_RULES
+from judges.votelog import question_sha256
 from protocol import digest
 from scenes import Scene
 
@@ -18,13 +18,14 @@ def cell_protocol(
 
     "digest" covers all that defines how outcomes come about: generation (None when the clips came from elsewhere),
     question, evidence, judge and its settings, votes, parse rules. Beside it stand what it covers, the versions of the
-    judge that answered, and one hash over the clips. Cells of different digests do not belong in one table unsaid.
+    judge that answered, one hash over the clips, and the groups of seeds whose clips are the same file: one draw each,
+    not several. Cells of different digests do not belong in one table unsaid.
     """
     clips = [result.clips[seed] for seed in sorted(result.clips)]
     generations = {made_with.get(clip) for clip in clips}
     covered = {
         "generation": generations.pop() if len(generations) == 1 else None,
-        "question_sha256": hashlib.sha256(scene.judge_question.encode()).hexdigest(),
+        "question_sha256": question_sha256(scene),
         "evidence": scene.evidence,
         "judge": judge.name,
         "judge_model": judge.model,
@@ -38,4 +39,5 @@ def cell_protocol(
         "digest": digest(covered),
         "judge_versions": sorted(versions - {""}),
         "clips_sha256": digest(clips),
+        "identical_seeds": result.identical,
     }

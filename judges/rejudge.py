@@ -1,6 +1,5 @@
 """Two judges of the same rollouts: how far they agree, scene by scene."""
 
-import hashlib
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 from agreement import agreement
 from judges.base import State
 from judges.parse import majority
-from judges.votelog import LoggedReply, VoteLog
+from judges.votelog import LoggedReply, VoteLog, question_sha256
 from scenes import SCENES, Scene
 from tables import DASH, Column, Entry, Table
 
@@ -18,23 +17,27 @@ TOTAL = "total"
 Readings = dict[str, list[tuple[int | None, int | None]]]
 
 
-def outcomes_on_log(log: VoteLog, scene: Scene, clips: Mapping[int, str]) -> dict[int, int | None]:
-    """Seed -> the majority of its votes on this log, for the clips (seed -> SHA-256) that have any.
+def outcomes_on_log(log: VoteLog, scene: Scene, clips: Mapping[int, str], votes: int) -> dict[int, int | None]:
+    """Seed -> the majority of its first `votes` votes on this log, for the clips (seed -> SHA-256) that have so many.
 
     Only votes about the same clip and the present question count; where a judge was asked under several settings, those
     of its latest vote.
     """
-    question = hashlib.sha256(scene.judge_question.encode()).hexdigest()
-    groups: dict[int, list[LoggedReply]] = {}
+    question = question_sha256(scene)
+    latest: dict[int, dict[int, LoggedReply]] = {}
     for reply in log.replies:
         same = (
             reply.asked.get("clip_sha256") == clips.get(reply.seed) and reply.asked.get("question_sha256") == question
         )
         if reply.state is State.VOTE and same:
-            groups.setdefault(reply.seed, []).append(reply)
+            numbered = latest.setdefault(reply.seed, {})
+            if any(other.asked != reply.asked for other in numbered.values()):
+                numbered.clear()
+            numbered.setdefault(reply.vote, reply)
     return {
-        seed: majority([reply.outcome for reply in replies if reply.asked == replies[-1].asked])
-        for seed, replies in groups.items()
+        seed: majority([numbered[number].outcome for number in range(votes)])
+        for seed, numbered in latest.items()
+        if numbered.keys() >= set(range(votes))
     }
 
 

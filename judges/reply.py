@@ -11,12 +11,7 @@ _KEPT_ANSWER = 2_300
 # In letters, and within its line: it must not look like an answer, nor leave one standing alone beside it.
 _GAP = " [the log leaves out what stood here] "
 
-_OPENING = r"<(?:think(?:ing)?|thought|reasoning)>"
-_CLOSING = r"</(?:think(?:ing)?|thought|reasoning)>"
-_THOUGHTS = re.compile(rf"{_OPENING}.*?{_CLOSING}", re.DOTALL | re.IGNORECASE)
-_LAST_CLOSING = re.compile(rf".*{_CLOSING}", re.DOTALL | re.IGNORECASE)
-_UNCLOSED = re.compile(rf"{_OPENING}.*", re.DOTALL | re.IGNORECASE)
-_TAG = re.compile(rf"{_OPENING}|{_CLOSING}", re.IGNORECASE)
+_TAG = re.compile(r"<(/?)(?:think(?:ing)?|thought|reasoning)>", re.IGNORECASE)
 
 _CODE_FENCE = re.compile(r"```[a-z]*")
 # Emphasis, quotes, headings and LaTeX's box. An apostrophe inside a word stays.
@@ -28,8 +23,17 @@ def without_thoughts(text: str) -> str:
 
     Some servers swallow the opening tag; a model whose budget runs out never comes to the closing one.
     """
-    text = _THOUGHTS.sub("\n", text)
-    return _UNCLOSED.sub("\n", _LAST_CLOSING.sub("\n", text))
+    said: list[str] = []
+    start, thinking = 0, False
+    for tag in _TAG.finditer(text):
+        if tag.group(1):
+            if not thinking:
+                said.clear()  # all of it was thought, under a tag that is not there
+            start, thinking = tag.end(), False
+        elif not thinking:
+            said.append(text[start : tag.start()])
+            thinking = True
+    return "\n".join([*said, "" if thinking else text[start:]])
 
 
 def shortened(text: str) -> str:

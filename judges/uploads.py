@@ -9,11 +9,16 @@ import secrets
 
 from google.genai import Client, types
 
-from judges.base import Evidence, JudgeError, RejectedError
+from judges.base import Evidence, JudgeError, RejectedError, answer_within
 from judges.gemini_errors import translated
 from ledger import AppendOnlyLog
 
 MIME_TYPE = "video/mp4"
+# How the service names what we name: the log and `delete` take both forms for one name.
+_PREFIX = "files/"
+# What is left of earlier runs is deleted so many at a time, and a deletion or a look given up after so long.
+_DELETIONS_AT_ONCE = 4
+_SHORT_S = 30.0
 
 
 class UploadError(Exception):
@@ -28,15 +33,17 @@ class Uploads:
         self._log = log
         self._poll_s = poll_s
         self._deadline_s = deadline_s
+        self._deletions = asyncio.Semaphore(_DELETIONS_AT_ONCE)
 
     async def tidy(self) -> None:
         """Delete what earlier runs left behind."""
         left: dict[str, None] = {}
         for record in self._log.read():
+            name = str(record.get("name")).removeprefix(_PREFIX)
             if record.get("event") == "upload":
-                left[str(record["name"])] = None
+                left[name] = None
             else:
-                left.pop(str(record.get("name")), None)
+                left.pop(name, None)
         await asyncio.gather(*(self.delete(name) for name in left))
 
     async def upload(self, evidence: Evidence) -> types.File:
@@ -44,9 +51,10 @@ class Uploads:
         name = f"calibench-{secrets.token_hex(8)}"
         self._log.append({"event": "upload", "name": name})
         try:
-            with translated():
-                config = types.UploadFileConfig(name=name, mime_type=MIME_TYPE)
-                file = await self._files.upload(file=evidence.clip, config=config)
+            async with answer_within(self._deadline_s):
+                with translated():
+                    config = types.UploadFileConfig(name=name, mime_type=MIME_TYPE)
+                    file = await self._files.upload(file=evidence.clip, config=config)
             return await self._ready(file, name)
         except (UploadError, JudgeError):
             await self.delete(name)
@@ -54,9 +62,11 @@ class Uploads:
 
     async def delete(self, name: str) -> None:
         """Delete a file; when that fails, a later run does it."""
+        name = name.removeprefix(_PREFIX)
         try:
-            with translated():
-                await self._files.delete(name=name)
+            async with self._deletions, answer_within(_SHORT_S):
+                with translated():
+                    await self._files.delete(name=name)
         except RejectedError:
             pass  # it is not there any more, or never was
         except JudgeError:
@@ -73,6 +83,7 @@ class Uploads:
             if clock() > deadline:
                 raise UploadError(f"the uploaded clip is still being processed after {self._deadline_s:g} s")
             await asyncio.sleep(self._poll_s)
-            with translated():
-                file = await self._files.get(name=name)
+            async with answer_within(_SHORT_S):
+                with translated():
+                    file = await self._files.get(name=name)
         return file

@@ -76,7 +76,7 @@ JOINERS = {"and", "between", "both", "either", "or"}
 HEDGE = re.compile(
     r"\b(?:un(?:clear|sure|certain|decided|known)|ambiguous|maybe|perhaps|possibl[ey]|probabl[ey]|likely|unlikely"
     r"|presumabl[ey]|might|may|could|guess\w*|think|believe|assum\w+|wait|actually|correction|not (?:sure|certain))\b"
-    r"|[?~≈≤≥±]"
+    r"|[?~≈≤≥±]|<(?=\s*\d)"
 )
 # The reply is about a case, a choice or an approach, or reports what the questions make a null of.
 DOUBT = re.compile(

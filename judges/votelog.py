@@ -1,9 +1,14 @@
-"""The log of one cell's votes: every reply that a judge gave, one line each, in the order of arrival.
+"""The log of one cell's votes: every reply that a judge gave, and every query without one, in the order of arrival.
 
 A line holds what was asked (`asked`: question, evidence, judge, model, settings), of which rollout and vote, and what
 came back, whether it is a vote or not. The reply stands there as it came and is parsed when the log is read, so that a
 vote never differs from what the present rules make of it. Lines carry no time, no path and no secret: logs are
 committed and compared.
+
+Promised: whatever a service answered has a line, so has every try that may have been paid for without an answer
+(State.UNANSWERED), and every query that ended without a reply (State.FAILED). No line stands before its query: what is
+in flight when a run is killed, at most its concurrency, may be paid for and asked again. Nor has a query one that the
+service turned away with a pause to wait for.
 """
 
 import hashlib
@@ -50,10 +55,15 @@ def work_folder(analysis: Path, study: str) -> Path:
     return analysis / FOLDER / study / ".run"
 
 
+def question_sha256(scene: Scene) -> str:
+    """SHA-256, hexadecimal, of the question that a judge is asked about a scene's rollouts."""
+    return hashlib.sha256(scene.judge_question.encode()).hexdigest()
+
+
 def asked(judge: Judge, scene: Scene, clip_sha256: str) -> dict[str, Any]:
     """What a vote answers. Votes with an equal record are votes about the same thing, and no other votes are."""
     return {
-        "question_sha256": hashlib.sha256(scene.judge_question.encode()).hexdigest(),
+        "question_sha256": question_sha256(scene),
         "evidence": scene.evidence,
         "clip_sha256": clip_sha256,
         "judge": judge.name,
@@ -88,6 +98,14 @@ class VoteLog:
         for reply in self._replies:
             if reply.seed == seed and reply.state is State.VOTE and reply.asked == asked:
                 found.setdefault(reply.vote, reply)
+        return found
+
+    def failures(self, seed: int, asked: Mapping[str, Any]) -> dict[int, list[LoggedReply]]:
+        """By their number, the queries about this evidence that ended without a vote; an UNANSWERED one went on."""
+        found: dict[int, list[LoggedReply]] = {}
+        for reply in self._replies:
+            if reply.seed == seed and reply.asked == asked and reply.state not in {State.VOTE, State.UNANSWERED}:
+                found.setdefault(reply.vote, []).append(reply)
         return found
 
     def append(

@@ -13,11 +13,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from judges.base import Evidence, JudgeError, RawReply
+from judges.pixels import PixelsJudge
 from ledger import AppendOnlyLog, FolderLock
 from paths import ROOT
 from records import read_cell
 from scenes import SCENES
 from studies import STUDIES
+from tests.services.base import NO_ANSWER
 from tests.services.clips import blank_clip, moving_clip
 from tests.services.gemini_server import Answer, GeminiService, Query, google_error, rate_limited, seen
 from tests.services.reading_room import SCENE, STUDY, ReadingRoom, reading_room
@@ -149,6 +152,7 @@ def test_a_cell_that_has_outcomes_is_left_alone_unless_forced(tmp_path: Path) ->
         assert "have their outcomes" in ran.out
         assert room.run("--force").code == 0
         assert room.bins() == room.truth()
+        assert len(room.service.queries) == 3 * N, "from the votes on the log"
 
 
 def test_the_published_study_needs_neither_key_nor_videos(analysis: Path, tmp_path: Path) -> None:
@@ -210,6 +214,7 @@ def test_identical_videos_are_reported(tmp_path: Path) -> None:
         room.clip(3).write_bytes(room.clip(1).read_bytes())
         ran = room.run()
         assert (ran.code, "seeds 1, 3 are the same video" in ran.out) == (0, True)
+        assert room.outcomes()["protocol"]["identical_seeds"] == [[1, 3]]
 
 
 def test_a_judge_failure_is_never_an_outcome_and_a_later_run_asks_again(tmp_path: Path) -> None:
@@ -224,12 +229,81 @@ def test_a_judge_failure_is_never_an_outcome_and_a_later_run_asks_again(tmp_path
         ran = room.run()
         assert ran.code == 1
         assert "missing: dice / mine seed 2: judge_blocked (no candidate: the prompt was blocked (OTHER))" in ran.out
-        assert "of 21 replies on its log no votes: 9 judge_blocked" in ran.out
+        assert "of 21 lines on its log no votes: 9 judge_blocked" in ran.out
+        assert "3 votes had 3 attempts; up to 9 queries with:\npython extract_bin.py" in ran.out
+        assert ran.out.endswith(" --retry\n")
         assert not room.outcome_file().exists()
+        again = room.run()
+        assert (again.code, "0 replies in this run" in again.out) == (1, True), "nothing is paid for unasked"
+        assert "missing: dice / mine seed 2: judge_blocked (no candidate: the prompt was blocked (OTHER))" in again.out
+        assert again.out.endswith(" --retry\n") and room.asked()[bad] == 9
+        assert room.run("--retry").code == 1
+        assert room.asked()[bad] == 18
         broken = False
-        assert room.run().code == 0
+        assert room.run("--retry").code == 0
         assert room.bins() == room.truth()
-        assert room.asked()[bad] == 12
+        assert room.asked()[bad] == 21
+
+
+def test_attempts_are_counted_over_all_runs(tmp_path: Path) -> None:
+    with reading_room(tmp_path) as room:
+        room.put_clips()
+        turned_down = google_error(400, "INVALID_ARGUMENT", "No.")
+        for expected in (1, 2, 3, 3):
+            room.service.fail("POST", GENERATE, *[turned_down] * N)
+            assert room.run("--votes", "1").code == 1
+            assert len(room.service.sent("POST", GENERATE)) == expected * N
+        assert len(room.log()) == 3 * N
+
+
+def test_rollouts_that_are_given_up_do_not_keep_the_others_from_being_read(tmp_path: Path) -> None:
+    bad: set[str] = set()
+
+    def answer(query: Query) -> Answer:
+        return Answer(candidate=False, block_reason="OTHER") if query.sha256 in bad else seen(query)
+
+    with reading_room(tmp_path, GeminiService(answer)) as room:
+        room.put_clips("main", "dice")
+        bad |= {room.shown(seed, "main") for seed in range(8)}
+        assert "stopped: 5 rollouts in a row" in room.run(study="main", scene="dice").out
+        second = room.run(study="main", scene="dice")
+        assert "24 done, 8 judge_blocked" in second.out
+        assert "24 votes had 3 attempts; up to 72 queries with:" in second.out
+        queries = len(room.service.queries)
+        room.run(study="main", scene="dice")
+        assert len(room.service.queries) == queries == 24 * 3 + 72
+
+
+def test_whatever_else_a_judge_raises_is_one_line_and_exit_2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Odd(PixelsJudge):
+        async def ask(self, evidence: Evidence, question: str, scene: str) -> RawReply:
+            raise JudgeError("it makes no sense")
+
+    monkeypatch.setattr("extract_bin.get_judge", lambda *_: Odd())
+    with reading_room(tmp_path) as room:
+        room.put_clips()
+        ran = room.run("--judge", "pixels")
+        assert ran.code == 2
+        assert "extract_bin.py: judge pixels: it makes no sense; expected a judge that answers" in ran.err
+
+
+def test_no_other_http_library_is_used_whatever_is_installed(tmp_path: Path) -> None:
+    """One of them raises errors of its own, and sends paid queries again by itself."""
+    (tmp_path / "aiohttp.py").write_text(
+        "class ClientSession:\n"
+        "    def __init__(self, *_, **__): raise SystemExit('aiohttp was used')\n"
+        "def __getattr__(name):\n"
+        "    if name.startswith('__'): raise AttributeError(name)\n"
+        "    return type(name, (Exception,), {})\n"
+    )
+    with reading_room(tmp_path) as room:
+        room.put_clips()
+        room.service.fail("POST", GENERATE, NO_ANSWER)
+        process = _start(room, "--votes", "1", PYTHONPATH=str(tmp_path))
+        out, err = process.communicate(timeout=60)
+        assert (process.returncode, "aiohttp was used" in err) == (0, False), err
+        assert "5 replies in this run, 1 tries without one" in out
+        assert len(room.service.sent("POST", GENERATE)) == N + 1
 
 
 def test_one_bad_cell_does_not_stop_the_others(tmp_path: Path) -> None:
@@ -370,7 +444,7 @@ def test_a_log_holds_no_key_no_path_and_no_time(tmp_path: Path) -> None:
         assert room.bins() == [3] * N
         log = (room.log_file()).read_text(encoding="utf-8")
         assert log.isascii() and "\x1b" not in log
-        assert json.loads(log.splitlines()[0])["reply"] == hostile
+        assert {line["reply"] for line in room.log() if line["state"] == "vote"} == {hostile}
         for text in (log, ran.out, ran.err, room.outcome_file().read_text(encoding="utf-8")):
             assert "test-key" not in text
         assert str(tmp_path) not in log + room.outcome_file().read_text(encoding="utf-8")
@@ -416,11 +490,11 @@ def test_an_ablation_has_its_own_folders_and_names(tmp_path: Path) -> None:
         assert room.bins("seedance720", "dice", "seedance") == room.truth("seedance720", "dice", "seedance")
 
 
-def _start(room: ReadingRoom, *arguments: str, study: str = STUDY, scene: str = SCENE) -> "subprocess.Popen[str]":
+def _start(room: ReadingRoom, *arguments: str, **variables: str) -> "subprocess.Popen[str]":
     """The command in a process of its own."""
     return subprocess.Popen(
-        [sys.executable, str(ROOT / "extract_bin.py"), *room.arguments(*arguments, study=study, scene=scene)],
-        env={**os.environ, **room.environment},
+        [sys.executable, str(ROOT / "extract_bin.py"), *room.arguments(*arguments)],
+        env={**os.environ, **room.environment, **variables},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -54,6 +54,21 @@ def test_rejudging_counts_disagreements_over_the_same_clips_alone(tmp_path: Path
         assert (results["rows"]["dice"]["n"], results["rows"]["dice"]["agree"]) == (4, 3)
 
 
+def test_rejudging_leaves_out_what_lacks_votes_of_either_judge(tmp_path: Path) -> None:
+    with reading_room(tmp_path) as room, OpenAIService() as service:
+        room.put_clips()
+        room.run("--concurrency", "1")
+        lines = room.log_file().read_text().splitlines(True)
+        # Of the last rollout one vote of three.
+        room.log_file().write_text("".join(lines[:-2]))
+        ran = _rejudge(room, service)
+        assert ran.code == 0
+        assert "1 rollouts are left out: without 3 votes of both judges" in ran.out
+        results = json.loads((room.analysis / "results" / "extract_bin.json").read_text(encoding="utf-8"))
+        assert (results["rows"]["dice"]["n"], results["left_out"]) == (N - 1, 1)
+        assert "left out" not in _rejudge(room, service, "--votes", "1").out
+
+
 def test_rejudging_without_votes_of_the_other_judge_says_so(tmp_path: Path) -> None:
     with reading_room(tmp_path) as room, OpenAIService() as service:
         room.put_clips()

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from judges.openai_compatible import OpenAICompatibleJudge
 from tests.services.base import NO_ANSWER, Response, json_response
 from tests.services.openai_server import MODEL, VERSION, Answer, OpenAIService, Query, error, seen
 from tests.services.reading_room import Reading, ReadingRoom, reading_room
-from video_io import decode, encode_png
+from video_io import Frame, decode, encode_png
 
 COMPLETIONS = "/chat/completions"
 
@@ -84,7 +85,14 @@ def test_a_reply_that_is_no_vote_is_logged_and_asked_again(tmp_path: Path, answe
 
 
 @pytest.mark.parametrize(
-    "content", ["<think>Is it 3? No.</think>\n4", [{"type": "text", "text": "4"}]], ids=["thinking", "parts"]
+    "content",
+    [
+        "<think>Is it 3? No.</think>\n4",
+        "<think>" + "Is it 3? No. " * 500 + "</think>\n4",
+        "Is it 3? No. " * 500 + "\n</think>\n\n4",
+        [{"type": "text", "text": "4"}],
+    ],
+    ids=["thinking", "thinking long", "thinking without its opening tag", "parts"],
 )
 def test_thoughts_and_parts_of_a_reply_are_told_apart(tmp_path: Path, content: object) -> None:
     with OpenAIService(first(Answer(content))) as service, reading_room(tmp_path) as room:
@@ -100,17 +108,36 @@ def test_thoughts_and_parts_of_a_reply_are_told_apart(tmp_path: Path, content: o
         error(503, "The server is overloaded."),
         error(500, "Internal error"),
         NO_ANSWER,
-        Response(200, b"not json"),
-        json_response([]),
-        Response(200, b"[" * 100_000),
+        Response(200, b'{"choices": [', cut_at=5),
     ],
 )
-def test_a_query_without_a_usable_answer_is_sent_again(tmp_path: Path, fault: Response) -> None:
+def test_a_query_without_an_answer_is_sent_again(tmp_path: Path, fault: Response) -> None:
     with OpenAIService() as service, reading_room(tmp_path) as room:
         service.fail("POST", COMPLETIONS, fault, fault)
         assert read(room, service).results["cell"].complete
-        assert len(room.log("main")) == 1
+        told_to_wait = fault.status == 429
+        tries = [] if told_to_wait else ["judge_unanswered"] * 2
+        assert [line["state"] for line in room.log("main")] == [*tries, "vote"]
         assert len(service.sent("POST", COMPLETIONS)) == 3
+
+
+@pytest.mark.parametrize("body", [b"not json", b"", b"[]", b"[" * 100_000, b"\xff\xfe"])
+def test_whatever_came_with_an_ok_is_logged_as_it_came_and_asked_again(tmp_path: Path, body: bytes) -> None:
+    with OpenAIService() as service, reading_room(tmp_path) as room:
+        service.fail("POST", COMPLETIONS, Response(200, body))
+        assert read(room, service).results["cell"].complete
+        lines = room.log("main")
+        assert [line["state"] for line in lines] == ["judge_unparseable", "vote"]
+        assert lines[0]["reply"][:100] == body.decode(errors="replace")[:100]
+
+
+def test_an_answer_that_only_drips_is_given_up_by_the_clock(tmp_path: Path) -> None:
+    with OpenAIService() as service, reading_room(tmp_path) as room:
+        room.put_clips("main", count=1)
+        service.fail("POST", COMPLETIONS, Response(200, b" " * 10_000, drip_s=0.01))
+        judge = OpenAICompatibleJudge(f"{service.url}/v1", MODEL, 1.0, timeout_s=0.5)
+        assert room.read(1, "dice", judge, votes=1).results["cell"].complete
+        assert [line["state"] for line in room.log("main")] == ["judge_unanswered", "vote"]
 
 
 @pytest.mark.parametrize(
@@ -121,7 +148,7 @@ def test_an_answer_of_another_shape_is_logged_and_asked_again(tmp_path: Path, an
         service.fail("POST", COMPLETIONS, json_response(answer))
         assert read(room, service).results["cell"].complete
         lines = room.log("main")
-        assert [line["state"] for line in lines] == ["judge_truncated", "vote"]
+        assert [line["state"] for line in lines] == ["judge_unparseable", "vote"]
         assert json.loads(lines[0]["reply"]) == answer
 
 
@@ -172,6 +199,35 @@ def test_a_model_that_is_not_served_is_found_out_first(tmp_path: Path) -> None:
         judge = OpenAICompatibleJudge(f"{service.url}/v1", "another", 1.0)
         with pytest.raises(UserError, match="no model another, only test-model"):
             room.read(1, "dice", judge)
+
+
+@pytest.mark.parametrize("listed", [{"data": 5}, {"data": [5]}, {"data": [{}]}, [], 5, {"data": None}])
+def test_a_list_of_models_of_another_shape_stops_nobody(tmp_path: Path, listed: object) -> None:
+    with OpenAIService() as service, reading_room(tmp_path) as room:
+        service.fail("GET", "/models", json_response(listed))
+        assert read(room, service).results["cell"].complete
+
+
+def test_votes_of_two_servers_are_not_mixed(tmp_path: Path) -> None:
+    with OpenAIService() as one, OpenAIService() as other, reading_room(tmp_path) as room:
+        for service in (one, other, one):
+            assert read(room, service).results["cell"].complete
+        assert (len(one.queries), len(other.queries)) == (1, 1)
+        settings = [line["asked"]["settings"] for line in room.log("main")]
+        assert settings == [{"server": service.url.removeprefix("http://")} for service in (one, other)]
+
+
+def test_pictures_are_encoded_while_other_queries_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: set[threading.Thread] = set()
+
+    def encode(frame: Frame) -> bytes:
+        threads.add(threading.current_thread())
+        return encode_png(frame)
+
+    monkeypatch.setattr("judges.openai_compatible.encode_png", encode)
+    with OpenAIService() as service, reading_room(tmp_path) as room:
+        assert read(room, service, 1, "ball").results["cell"].complete
+    assert threads and threading.main_thread() not in threads
 
 
 def test_a_server_that_lists_no_models_is_asked_all_the_same(tmp_path: Path) -> None:

@@ -23,7 +23,8 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from judges.base import Evidence, RawReply, State, one_line
+from credentials import one_line
+from judges.base import Evidence, RawReply, State
 from judges.pixels import ball, cards, dice, galton, lottery, pendulum, roulette, walking
 from judges.pixels.common import NotSimulatedError, Reading, SceneReader, recognised
 from scenes import SCENES
