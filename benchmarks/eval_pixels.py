@@ -2,10 +2,10 @@
 
     python benchmarks/eval_pixels.py [--clips 2000] [--scene dice cards] [--first-seed 10000]
 
-Writes benchmarks/eval_pixels.json, after a full run over all scenes, and prints a confusion table for each scene: what was
-read of every outcome and of every kind of artefact. Half of the clips are of each resolution, two in five show an
-artefact. A clip is deleted once it was read, in one of two processes. Exit code 1 when the judge misses a target,
-or when an outcome, or a kind of artefact at either resolution, never came up.
+Writes benchmarks/eval_pixels.json, after a full run over all scenes, and prints a confusion table for each scene: what
+was read of every outcome and of every kind of artefact. Half of the clips are of each resolution, two in five show an
+artefact. A clip is deleted once it was read, in one of two processes. Exit code 1 when the judge misses a target, or
+when an outcome, or a kind of artefact at either resolution, never came up.
 """
 
 import argparse
