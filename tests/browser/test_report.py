@@ -16,7 +16,9 @@ from report import words
 from scenes import SCENES
 
 NAMES = [MODELS[key].name for key in PUBLISHED]
-WIDTHS = (360, 900, 1600)
+WIDTHS = (360, 800, 1200, 1600)
+# No text is smaller than this, in pixels.
+LEGIBLE = 9.0
 PAGE_SOURCES = ROOT / "report" / "static"
 
 
@@ -50,13 +52,37 @@ def test_it_opens_from_disk_without_a_request_or_a_complaint(window: Page, publi
     assert page.run("return [localStorage.length, document.cookie]") == [0, ""]
 
 
+def smallest_text(page: Page) -> list[Any]:
+    """The size of the smallest text that can be seen, in pixels as they are drawn, and the text."""
+    found: list[Any] = page.run(
+        """
+        const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), found = [];
+        while (walk.nextNode()) {
+          const at = walk.currentNode.parentElement;
+          if (!walk.currentNode.data.trim() || !at.checkVisibility() || at.closest("script, title, .spoken")) continue;
+          const scale = at instanceof SVGElement && at.getScreenCTM ? at.getScreenCTM().a : 1;
+          found.push([parseFloat(getComputedStyle(at).fontSize) * scale, walk.currentNode.data]);
+        }
+        return found.sort((a, b) => a[0] - b[0])[0];
+        """
+    )
+    return found
+
+
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("width", WIDTHS)
 def test_it_fits_every_width(window: Page, published: Path, width: int, dark: bool) -> None:
     page = window.open(published, width=width, dark=dark)
     assert page.run("return document.documentElement.scrollWidth") <= width
+    assert smallest_text(page)[0] >= LEGIBLE
+    # Every section can be chosen.
+    assert all(0 <= link.rect["x"] <= width - link.rect["width"] for link in page.all("nav a"))
+    if width >= 800:
+        hidden = "const [t] = arguments; return t.scrollWidth - t.clientWidth"
+        assert all(page.run(hidden, page.one(frame)) <= 0 for frame in ("#leaderboard .scroll", "#grid .scroll"))
     page.run("location.hash = '#cell/lottery/wan'")
     assert opened(page) == "Lottery, WAN-2.7"
+    assert smallest_text(page)[0] >= LEGIBLE
     dialog = page.run("const d = document.getElementById('cell'); return [d.scrollWidth, d.clientWidth, d.offsetWidth]")
     assert dialog[0] <= dialog[1] and dialog[2] <= width
 
@@ -73,8 +99,10 @@ def test_the_head_of_the_page_says_who_is_best_and_how_sure_that_is(window: Page
 def test_the_leaderboard_sorts_by_every_column_and_back(window: Page, published: Path) -> None:
     page = window.open(published)
     assert board(page) == ranked()
-    for index, button in enumerate(page.all("table.board .sort")):
-        header = button.find_element("xpath", "..")
+    headers = page.all("table.board thead tr:first-child th")
+    assert len(headers) == 8
+    for index, header in enumerate(headers):
+        button = header.find_element("css selector", ".sort")
         orders = []
         for _ in range(2):
             page.run("arguments[0].click()", button)
@@ -89,6 +117,10 @@ def test_the_leaderboard_sorts_by_every_column_and_back(window: Page, published:
     counts = results("tv_band")["cells"]
     scorable = {MODELS[m].name: sum(counts[s][m]["n_valid"] for s in SCENES) for m in PUBLISHED}
     assert board(page) == sorted(NAMES, key=lambda name: -scorable[name])
+    page.click("table.board th:nth-child(8) .sort")
+    highest = {MODELS[m].name: max(counts[s][m]["score"] for s in SCENES) for m in PUBLISHED}
+    shown = [highest[name] for name in board(page)]
+    assert shown == sorted(shown, reverse=True)
 
 
 def test_the_filter_takes_a_model_out_of_every_view(window: Page, published: Path) -> None:
@@ -295,7 +327,7 @@ def test_on_paper_the_data_are_unfolded_and_the_colours_are_those_of_day(window:
     page = window.open(published, dark=True)
     page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     page.run("dispatchEvent(new Event('beforeprint'))")
-    assert page.run("return document.querySelectorAll('main details:not([open])').length") == 0
+    assert page.run("return document.querySelectorAll('main details:not([open], .long)').length") == 0
     assert page.run("return getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert page.run("return document.querySelector('.bar').checkVisibility()") is False
     page.run("dispatchEvent(new Event('afterprint'))")

@@ -1,5 +1,6 @@
 """Names, replies and file names are other people's text: they are shown, and never run. And everybody can read it."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -7,9 +8,10 @@ import pytest
 import make_report
 from browser.conftest import EVIL_JUDGE, EVIL_MODEL, EVIL_REPLIES
 from browser.driving import Page
-from report_data import committed
+from files import write_json
+from report_data import committed, log_votes
 from simulator import simulate
-from video_io import write_video
+from video_io import sha256_file, write_video
 
 
 def shown(page: Page, scene: str, model: str) -> None:
@@ -30,7 +32,7 @@ def test_hostile_text_is_shown_as_it_is_and_never_runs(window: Page, hostile: Pa
     page.run("document.getElementById('cell-close').click()")
     page.choose("#compare-second", EVIL_MODEL)
     assert EVIL_MODEL in page.one(".answer").text
-    assert f"{EVIL_MODEL}\nadditional" in page.texts("table.board th.name .who")
+    assert f"{EVIL_MODEL} additional" in page.texts("table.board th.name .who")
     page.click('[data-csv="leaderboard"]')
     assert page.run("return [typeof window.pwned, document.querySelectorAll('main img, dialog img').length]") == [
         "undefined",
@@ -51,7 +53,7 @@ def test_the_votes_and_how_far_they_agree_are_shown(window: Page, hostile: Path)
 def test_a_further_model_is_marked_everywhere_as_additional(window: Page, hostile: Path) -> None:
     page = window.open(hostile)
     marked = [name for name in page.texts("table.board th.name") if "additional" in name]
-    assert marked == [f"{EVIL_MODEL}\nadditional"]
+    assert marked == [f"{EVIL_MODEL} additional"]
     shown(page, "dice", EVIL_MODEL)
     assert "corrected over the 8 tested cells of this model alone" in page.one("#cell").text
 
@@ -78,7 +80,7 @@ def test_the_page_itself_forbids_scripts_styles_and_requests_that_are_not_its_ow
 
 
 # The whole check takes seconds; colours do not depend on the width, nor the layout on the colours.
-@pytest.mark.parametrize(("width", "dark"), [(360, False), (1200, True)])
+@pytest.mark.parametrize(("width", "dark"), [(360, False), (1200, True), (1600, False)])
 def test_nothing_keeps_anybody_from_reading_it(
     window: Page, hostile: Path, axe_core: str, width: int, dark: bool
 ) -> None:
@@ -90,17 +92,30 @@ def test_nothing_keeps_anybody_from_reading_it(
     assert page.axe(axe_core) == []
 
 
-def test_the_final_frames_of_the_clips_on_disk_are_in_the_page(window: Page, tmp_path: Path) -> None:
+def test_the_final_frames_of_the_clips_on_disk_are_in_the_page(window: Page, tmp_path: Path, axe_core: str) -> None:
     analysis = committed(tmp_path)
     cell = tmp_path / "rollouts" / "main" / "dice" / "wan"
     cell.mkdir(parents=True)
     write_video(cell / "seed_0.mp4", simulate("dice", "sim_collapsed", 0, size=(428, 240))[1], 24)
+    tall = (frame[:, ::2] for frame in simulate("dice", "sim_collapsed", 3, size=(428, 240))[1])
+    write_video(cell / "seed_3.mp4", tall, 24)
+    # The log knows one of the two.
+    outcomes = json.loads((analysis / "dice_wan_bins.json").read_text(encoding="utf-8"))
+    write_json(analysis / "dice_wan_bins.json", outcomes | {"protocol": {"judge": "gemini"}})
+    log_votes(analysis, "dice", "wan", "gemini", {0: ["5"], 3: ["5"]}, {0: sha256_file(cell / "seed_0.mp4")})
     (cell / "seed_2.mp4").write_bytes(b"no video")
     options = ["--analysis", str(analysis), "--thumbnails", "--rollouts", str(tmp_path / "rollouts")]
     assert make_report.main(options) == 0
     page = window.open(analysis / "report.html", "#cell/dice/wan")
     page.wait(lambda: page.all("dialog[open]"), "a detail to open")
     page.wait(lambda: page.run("return document.querySelector('.frames img').naturalWidth"), "a picture")
-    assert len(page.all(".frames img")) == 1
+    known, unknown = page.all(".frames img")
+    assert known.get_attribute("alt").startswith("Final frame of seed 0, read as ")
+    assert unknown.get_attribute("alt") == "Final frame of seed 3, of a clip not known to be the one that was read"
+    assert [text for text in page.texts(".frames li") if "?" in text] == [page.texts(".frames li")[i] for i in (2, 3)]
+    assert "?: the clip on disk is not known to be the clip that was read." in page.texts(".seeds .note")
+    # A frame is shown whole, whatever its shape.
+    assert page.run("return getComputedStyle(arguments[0]).objectFit", unknown) == "contain"
     assert page.texts(".frames .missing")[:2] == ["no clip", "unreadable clip"]
+    assert page.axe(axe_core) == []
     assert (page.errors(), page.requests()) == ([], [])
