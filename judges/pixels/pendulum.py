@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from judges.pixels.common import Mask, Reading, SceneReader, Still, box_of, check_still, coordinates, size_of
 from simulator import Size, first_frame
+from simulator.base import Array
 from simulator.drawing import Point
 from simulator.pendulum import DISK_RADIUS, PIVOT, PIVOT_RADIUS, ROD_LENGTHS, ROD_RADIUS, weights
 from video_io import Frame
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 # How far a whole pendulum reaches from its pivot, in frame heights.

@@ -4,12 +4,12 @@ import functools
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import ndimage
 
 from judges.pixels.common import Mask, Part, Reading, SceneReader, box_of, coordinates, darkest, parts, size_of
 from scenes import SCENES
 from simulator import Size
+from simulator.base import Array
 from simulator.drawing import Floats, View
 from simulator.roulette_wheel import (
     BALL_RADIUS,
@@ -36,8 +36,6 @@ _SAMPLES = 32
 _ALIKE = 0.7
 # From the middle of a pocket, in pockets: beyond it the ball lies on a fret, split between two pockets.
 _SPLIT = 0.42
-
-Array = NDArray[np.float64]
 
 
 def _still(size: Size) -> Mask:
