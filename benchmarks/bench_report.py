@@ -21,11 +21,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-from selenium.webdriver import Chrome, ChromeOptions
-from selenium.webdriver.chrome.service import Service
-
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+# The browser is driven as in the tests.
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+
+from browser.driving import open_browser  # noqa: E402 - found on the path above
+
 FURTHER = [f"further_{i}" for i in range(6)]
 REPEATS = 5
 # What the report reads of further models.
@@ -39,7 +40,6 @@ SCRIPTS = (
     "make_scatter_grid.py",
     "make_config_table.py",
 )
-FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")
 
 
 def twelve_models(folder: Path) -> Path:
@@ -78,19 +78,13 @@ def making(analysis: Path) -> dict[str, float]:
     return {"seconds": round(statistics.median(wall), 2), "cpu_seconds": round(statistics.median(cpu), 2)}
 
 
-def opening(page: Path, profile: Path) -> dict[str, float]:
+def opening(page: Path, folder: Path) -> dict[str, float]:
     """Seconds from the start of loading until the page's script has run, and until something is painted."""
-    options = ChromeOptions()
-    options.binary_location = shutil.which("chromium") or shutil.which("google-chrome") or ""
-    for flag in (*FLAGS, f"--user-data-dir={profile}"):
-        options.add_argument(flag)
-    driver = Chrome(options=options, service=Service(shutil.which("chromedriver")))
     interactive, painted = [], []
-    try:
+    with open_browser(folder) as window:
         for _ in range(REPEATS):
-            driver.get("about:blank")
-            driver.get(page.as_uri())
-            timing: dict[str, Any] = driver.execute_script(
+            window.open(page)
+            timing: dict[str, Any] = window.run(
                 "const [load] = performance.getEntriesByType('navigation');"
                 "const [paint] = performance.getEntriesByName('first-contentful-paint');"
                 "return {interactive: load.domContentLoadedEventEnd, painted: paint ? paint.startTime : null};"
@@ -98,8 +92,6 @@ def opening(page: Path, profile: Path) -> dict[str, float]:
             interactive.append(timing["interactive"] / 1000)
             if timing["painted"] is not None:
                 painted.append(timing["painted"] / 1000)
-    finally:
-        driver.quit()
     return {
         "interactive_seconds": round(statistics.median(interactive), 3),
         "painted_seconds": round(statistics.median(painted), 3),
@@ -113,7 +105,7 @@ def main() -> int:
             "models": 6 + len(FURTHER),
             **making(analysis),
             "megabytes": round((analysis / "report.html").stat().st_size / 1e6, 2),
-            **opening(analysis / "report.html", Path(folder) / "profile"),
+            **opening(analysis / "report.html", Path(folder)),
             "repeats": REPEATS,
             "cores": os.cpu_count(),
             "python": platform.python_version(),

@@ -13,7 +13,7 @@ from video_io import VideoError
 _ONE_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)
 
 
-# Takes out the messages (SEI) in which an encoder of H.264 names itself and its settings. Packets of other codecs go out
+# Takes out the messages (SEI) in which an encoder of H.264 names itself and its settings. Other codecs' packets go out
 # as they are.
 _SILENCING = "filter_units=remove_types=6"
 

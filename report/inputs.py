@@ -159,8 +159,9 @@ def _validations(analysis: Path) -> tuple[Validation, ...]:
     found = [Validation("The judge", "person", f"python {VALIDATION}", published)]
     for path in _own_validations(analysis):
         if path == file_of(analysis, TRUTH):
-            rows = read_results(analysis, TRUTH)["scenes"]
-            found.append(Validation("A judge on simulated clips", "truth", f"python {TRUTH}", rows))
+            rates = read_results(analysis, TRUTH)
+            title = f"The {rates['judge']} judge ({rates['judge_model']}) on simulated clips"
+            found.append(Validation(title, "truth", f"python {TRUTH}", rates["scenes"]))
             continue
         labels = path.stem.removeprefix(f"{stem_of(VALIDATION)}_")
         rows = read_results(analysis, path.name)["scenes"]

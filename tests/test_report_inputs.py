@@ -131,10 +131,11 @@ def test_labels_of_ones_own_stand_on_the_page_with_their_name(analysis: Path) ->
 
 def test_the_rates_on_simulated_clips_are_a_section_of_their_own(analysis: Path) -> None:
     rates = analysis / "results" / "validate_judge.json"
-    rates.write_bytes((analysis / "results" / "validate_extraction.json").read_bytes())
+    found = json.loads((analysis / "results" / "validate_extraction.json").read_text(encoding="utf-8"))
+    rates.write_text(json.dumps(found | {"judge": "pixels", "judge_model": "<b>"}), encoding="utf-8")
     results = inputs.read(analysis)
     text = page.render(results, analysis, {}, {})
-    assert "A judge on simulated clips" in text and "<code>python validate_judge.py</code>" in text
+    assert "The pixels judge (&lt;b&gt;) on simulated clips" in text and "<code>python validate_judge.py</code>" in text
     assert "Judge and truth agree on" in text
     assert rates in results.files
 

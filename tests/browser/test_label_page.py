@@ -253,8 +253,12 @@ def test_a_clip_that_cannot_be_shown_is_skipped_and_named_at_the_end(window: Pag
         result = finished(page)
         assert process.wait(20) == 0
         assert process.stderr is not None
-        assert process.stderr.read().count("skipped, the browser could not show it") == PER_SCENE
+        said = process.stderr.read()
+        # Which clips they were is said on the page at the end, and nowhere before.
+        assert said.splitlines()[-PER_SCENE:] == [f"clip {number} skipped" for number in range(1, PER_SCENE + 1)]
+        assert not any(word in said for word in ("seed", *MODEL_KEYS))
     assert "4 labels written to" in result and result.count("no label: ball/") == PER_SCENE
+    assert result.count("no such file") == PER_SCENE
 
 
 def test_a_second_window_cannot_answer_a_clip_twice(window: Page, labelling: Labelling) -> None:
@@ -272,3 +276,69 @@ def test_a_second_window_cannot_answer_a_clip_twice(window: Page, labelling: Lab
         shown(page, 2)
         assert "Not taken" in page.one("#alert").text
         assert labelling.log == [{"clip": 0, "label": "left"}]
+
+
+def test_a_video_rests_on_its_end_and_starts_again(window: Page, labelling: Labelling) -> None:
+    with labelling.run() as (address, _):
+        page = window.open(address)
+        shown(page, 1)
+        page.wait(lambda: page.run("return document.querySelector('video').ended"), "the end of the video")
+        rest = page.run(
+            "const video = document.querySelector('video'); window.began = null;"
+            "video.addEventListener('playing', () => (window.began = performance.now()));"
+            "return performance.now()"
+        )
+        again = page.wait(lambda: page.run("return window.began"), "the video to start again")
+        assert again > rest
+        # It goes on so.
+        page.wait(lambda: page.run("return document.querySelector('video').ended"), "its end once more")
+
+
+def test_a_clip_that_was_left_does_nothing_any_more(window: Page, labelling: Labelling) -> None:
+    with labelling.run() as (address, _):
+        page = window.open(address)
+        shown(page, 1)
+        page.run(
+            "window.left = document.querySelector('video'); window.plays = 0;"
+            "window.left.play = () => { window.plays += 1; };"
+            # The pause at its end begins, and the person answers meanwhile.
+            "window.left.dispatchEvent(new Event('ended'));"
+        )
+        page.press("1")
+        shown(page, 2)
+        assert page.run("return window.left.isConnected") is False
+        page.run(
+            "document.getElementById('labelling').setAttribute('aria-busy', 'true');"
+            "window.left.dispatchEvent(new Event('loadeddata'));"
+            "window.left.dispatchEvent(new Event('error'));"
+        )
+        # Neither its picture nor its fault is that of the clip on the screen.
+        assert page.one("#labelling").get_attribute("aria-busy") == "true"
+        assert not page.one("#alert").is_displayed() and not page.one("#skip").is_displayed()
+        waited = "const [done] = arguments; setTimeout(() => done(window.plays), 1500)"
+        assert page.driver.execute_async_script(waited) == 0
+
+
+def test_clips_that_are_all_skipped_can_still_be_taken_back(window: Page, labelling: Labelling) -> None:
+    gone = {path: path.read_bytes() for path in labelling.rollouts.glob("main/*/*/*.mp4")}
+    with labelling.run() as (address, process):
+        for path in gone:
+            path.unlink()
+        page = window.open(address)
+        for number in range(1, CLIPS + 1):
+            page.wait(lambda number=number: place(page).startswith(f"Clip {number} "), f"clip {number}")
+            page.wait(lambda: page.one("#skip").is_displayed(), "a way past the clip")
+            page.click("#skip")
+        done(page)
+        page.click("#finish")
+        page.wait(lambda: page.one("#alert").is_displayed(), "word of what is missing")
+        assert "put the clips back and undo the skips" in page.one("#alert").text
+        for path, clip in gone.items():
+            path.write_bytes(clip)
+        page.click("#review-undo")
+        shown(page, CLIPS)
+        page.press("n")
+        done(page)
+        page.click("#finish")
+        assert "1 labels written to" in finished(page)
+        assert process.wait(20) == 0
