@@ -258,7 +258,7 @@ def test_a_clip_that_cannot_be_shown_is_skipped_and_named_at_the_end(window: Pag
         assert said.splitlines()[-PER_SCENE:] == [f"clip {number} skipped" for number in range(1, PER_SCENE + 1)]
         assert not any(word in said for word in ("seed", *MODEL_KEYS))
     assert "4 labels written to" in result and result.count("no label: ball/") == PER_SCENE
-    assert result.count("no such file") == PER_SCENE
+    assert result.count("No such file") == PER_SCENE
 
 
 def test_a_second_window_cannot_answer_a_clip_twice(window: Page, labelling: Labelling) -> None:
