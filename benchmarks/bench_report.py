@@ -22,10 +22,9 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-# The browser is driven as in the tests.
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+sys.path.insert(0, str(ROOT))
 
-from browser.driving import open_browser  # noqa: E402 - found on the path above
+from tests.browser.driving import open_browser  # noqa: E402 - found on the path above
 
 FURTHER = [f"further_{i}" for i in range(6)]
 REPEATS = 5

@@ -41,10 +41,8 @@ def anonymous(path: Path) -> bytes:
                     kept.stream = copy
                     target.mux(kept)
     except (av.FFmpegError, OSError, IndexError, ValueError) as error:
-        raise VideoError(
-            "unreadable",
-            f"{path}: cannot be shown: {error.strerror if isinstance(error, OSError) else error}; expected a video",
-        ) from error
+        why = error.strerror if isinstance(error, OSError) else error
+        raise VideoError("unreadable", f"{path}: cannot be shown: {why}; expected a video") from error
     return buffer.getvalue()
 
 

@@ -115,11 +115,11 @@ class Page:
 
     def errors(self) -> list[str]:
         """What the console has complained of since the last call."""
-        return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
+        return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]  # type: ignore[no-untyped-call]
 
     def requests(self) -> list[str]:
         """Addresses beyond the page's own file that were asked for since the last call."""
-        messages = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
+        messages = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]  # type: ignore[no-untyped-call]
         asked = [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
         asked += [m["params"]["url"] for m in messages if m["method"] == "Network.webSocketCreated"]
         beyond = [address for address in asked if not address.startswith(INNER)]
