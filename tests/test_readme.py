@@ -6,7 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from judges import engine
 from paths import ANALYSIS, ROOT
+from providers import run_state
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -66,6 +68,13 @@ def test_every_published_table_and_figure_has_its_row() -> None:
     assert listed["Table"] == set(range(1, 13))
     # Figure 1 is a sketch of the protocol.
     assert listed["Figure"] == set(range(2, 16))
+
+
+def test_every_state_of_a_video_and_of_a_reading_is_explained() -> None:
+    for heading, states in (("a video's state", run_state.DISPLAY), ("a rollout's state at the judge", engine.DISPLAY)):
+        table = README.partition(f"| {heading} |")[2].partition("\n\n")[0]
+        explained = {name for line in table.splitlines() for name in re.findall(r"`(\w+)`", line.split("|")[1] or "")}
+        assert explained == {*states}, heading
 
 
 def test_every_module_and_package_has_its_place_in_the_layout() -> None:
