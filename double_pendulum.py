@@ -15,7 +15,7 @@ from constants import GRAVITY, PENDULUM_LENGTHS_M
 Array = NDArray[np.float64]
 
 
-def derivative(_time: float, state: Array) -> Array:
+def derivative(state: Array) -> Array:
     """Time derivative of one pendulum's (angle 1, angle 2, angular velocity 1, angular velocity 2), shape (4,)."""
     angle1, angle2, speed1, speed2 = state
     accelerations = _accelerations(np.cos(angle1), np.sin(angle1), np.cos(angle2), np.sin(angle2), speed1, speed2)

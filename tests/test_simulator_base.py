@@ -129,7 +129,7 @@ def test_calibrated_outcomes_follow_the_reference(scene: str) -> None:
     if natural is None:
         outcomes = [simulate(scene, "sim_calibrated", seed)[0].outcome for seed in range(1000)]
     else:  # what `simulate` asks for under this law; physics takes its time
-        outcomes = [natural(generator("calibrated", scene, seed)) for seed in range(300)]
+        outcomes = [natural(generator("calibrated", scene, seed)) for seed in range(200)]
     for outcome, probability in enumerate(SCENES[scene].reference.probabilities, start=1):
         assert binomtest(outcomes.count(outcome), len(outcomes), float(probability)).pvalue > 1e-4
 
