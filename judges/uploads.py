@@ -14,7 +14,7 @@ from judges.gemini_errors import translated
 from ledger import AppendOnlyLog
 
 MIME_TYPE = "video/mp4"
-# How the service names what we name: the log and `delete` take both forms for one name.
+# The service puts this before a name that we give; the log holds names without it.
 _PREFIX = "files/"
 # What is left of earlier runs is deleted so many at a time, and a deletion or a look given up after so long.
 _DELETIONS_AT_ONCE = 4
@@ -39,7 +39,7 @@ class Uploads:
         """Delete what earlier runs left behind."""
         left: dict[str, None] = {}
         for record in self._log.read():
-            name = str(record.get("name")).removeprefix(_PREFIX)
+            name = str(record.get("name"))
             if record.get("event") == "upload":
                 left[name] = None
             else:

@@ -1,12 +1,7 @@
 """extract_bin.py as a person runs it: what it reads, writes, resumes, refuses and says."""
 
 import hashlib
-import json
 import os
-import signal
-import subprocess
-import sys
-import threading
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -16,13 +11,12 @@ import pytest
 from judges.base import Evidence, JudgeError, RawReply
 from judges.pixels import PixelsJudge
 from ledger import AppendOnlyLog, FolderLock
-from paths import ROOT
 from records import read_cell
 from scenes import SCENES
 from studies import STUDIES
 from tests.services.base import NO_ANSWER
 from tests.services.clips import blank_clip, moving_clip
-from tests.services.gemini_server import Answer, GeminiService, Query, google_error, rate_limited, seen
+from tests.services.gemini_server import Answer, GeminiService, Query, google_error, seen
 from tests.services.reading_room import SCENE, STUDY, ReadingRoom, reading_room
 from video_io import encode_png
 
@@ -105,56 +99,6 @@ def test_rollouts_of_several_protocols_do_not_become_one_cell(tmp_path: Path) ->
         assert room.service.requests == []
 
 
-def test_votes_on_disk_are_not_asked_for_again(tmp_path: Path) -> None:
-    with reading_room(tmp_path) as room:
-        room.put_clips()
-        room.run()
-        first = room.outcome_file().read_bytes()
-        room.outcome_file().unlink()
-        # Without key and network too: there is nothing to ask.
-        ran = room.run(GEMINI_API_KEY="")
-        assert (ran.code, "0 replies in this run" in ran.out) == (0, True)
-        assert room.outcome_file().read_bytes() == first
-        assert len(room.service.queries) == 3 * N
-
-
-def test_further_votes_are_added_to_those_on_disk(tmp_path: Path) -> None:
-    with reading_room(tmp_path) as room:
-        room.put_clips()
-        room.run("--votes", "2")
-        room.run("--votes", "3", "--force")
-        assert set(room.asked().values()) == {3}
-        room.run("--votes", "1", "--force")
-        assert set(room.asked().values()) == {3}
-
-
-def test_another_clip_or_sampling_is_asked_about_anew(tmp_path: Path) -> None:
-    with reading_room(tmp_path) as room:
-        room.put_clips("main", "ball")
-        room.run("--votes", "1", study="main", scene="ball")
-        assert len(room.service.queries) == 32
-        room.clip(7, "main", "ball").write_bytes(moving_clip(100))
-        room.run("--votes", "1", "--force", study="main", scene="ball")
-        assert len(room.service.queries) == 33
-        assert room.bins("main", "ball") == room.truth("main", "ball")
-        room.run("--votes", "1", "--force", "--video-fps", "8", study="main", scene="ball")
-        assert [query.fps for query in room.service.queries[33:]] == [8.0] * 32
-        assert room.outcomes("main", "ball")["protocol"]["judge_settings"] == {"video_fps": 8.0}
-
-
-def test_a_cell_that_has_outcomes_is_left_alone_unless_forced(tmp_path: Path) -> None:
-    with reading_room(tmp_path) as room:
-        room.put_clips()
-        room.run()
-        room.outcome_file().write_text("somebody's work", encoding="utf-8")
-        ran = room.run()
-        assert (ran.code, room.outcome_file().read_text(encoding="utf-8")) == (0, "somebody's work")
-        assert "have their outcomes" in ran.out
-        assert room.run("--force").code == 0
-        assert room.bins() == room.truth()
-        assert len(room.service.queries) == 3 * N, "from the votes on the log"
-
-
 def test_the_published_study_needs_neither_key_nor_videos(analysis: Path, tmp_path: Path) -> None:
     with reading_room(tmp_path) as room:
         for study in ("main", "dur5s"):
@@ -217,63 +161,6 @@ def test_identical_videos_are_reported(tmp_path: Path) -> None:
         assert room.outcomes()["protocol"]["identical_seeds"] == [[1, 3]]
 
 
-def test_a_judge_failure_is_never_an_outcome_and_a_later_run_asks_again(tmp_path: Path) -> None:
-    broken = True
-
-    def answer(query: Query) -> Answer:
-        return Answer(candidate=False, block_reason="OTHER") if broken and query.sha256 == bad else seen(query)
-
-    with reading_room(tmp_path, GeminiService(answer)) as room:
-        room.put_clips()
-        bad = room.shown(2)
-        ran = room.run()
-        assert ran.code == 1
-        assert "missing: dice / mine seed 2: judge_blocked (no candidate: the prompt was blocked (OTHER))" in ran.out
-        assert "of 21 lines on its log no votes: 9 judge_blocked" in ran.out
-        assert "3 votes had 3 attempts; up to 9 queries with:\npython extract_bin.py" in ran.out
-        assert ran.out.endswith(" --retry\n")
-        assert not room.outcome_file().exists()
-        again = room.run()
-        assert (again.code, "0 replies in this run" in again.out) == (1, True), "nothing is paid for unasked"
-        assert "missing: dice / mine seed 2: judge_blocked (no candidate: the prompt was blocked (OTHER))" in again.out
-        assert again.out.endswith(" --retry\n") and room.asked()[bad] == 9
-        assert room.run("--retry").code == 1
-        assert room.asked()[bad] == 18
-        broken = False
-        assert room.run("--retry").code == 0
-        assert room.bins() == room.truth()
-        assert room.asked()[bad] == 21
-
-
-def test_attempts_are_counted_over_all_runs(tmp_path: Path) -> None:
-    with reading_room(tmp_path) as room:
-        room.put_clips()
-        turned_down = google_error(400, "INVALID_ARGUMENT", "No.")
-        for expected in (1, 2, 3, 3):
-            room.service.fail("POST", GENERATE, *[turned_down] * N)
-            assert room.run("--votes", "1").code == 1
-            assert len(room.service.sent("POST", GENERATE)) == expected * N
-        assert len(room.log()) == 3 * N
-
-
-def test_rollouts_that_are_given_up_do_not_keep_the_others_from_being_read(tmp_path: Path) -> None:
-    bad: set[str] = set()
-
-    def answer(query: Query) -> Answer:
-        return Answer(candidate=False, block_reason="OTHER") if query.sha256 in bad else seen(query)
-
-    with reading_room(tmp_path, GeminiService(answer)) as room:
-        room.put_clips("main", "dice")
-        bad |= {room.shown(seed, "main") for seed in range(8)}
-        assert "stopped: 5 rollouts in a row" in room.run(study="main", scene="dice").out
-        second = room.run(study="main", scene="dice")
-        assert "24 done, 8 judge_blocked" in second.out
-        assert "24 votes had 3 attempts; up to 72 queries with:" in second.out
-        queries = len(room.service.queries)
-        room.run(study="main", scene="dice")
-        assert len(room.service.queries) == queries == 24 * 3 + 72
-
-
 def test_whatever_else_a_judge_raises_is_one_line_and_exit_2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Odd(PixelsJudge):
         async def ask(self, evidence: Evidence, question: str, scene: str) -> RawReply:
@@ -299,7 +186,7 @@ def test_no_other_http_library_is_used_whatever_is_installed(tmp_path: Path) -> 
     with reading_room(tmp_path) as room:
         room.put_clips()
         room.service.fail("POST", GENERATE, NO_ANSWER)
-        process = _start(room, "--votes", "1", PYTHONPATH=str(tmp_path))
+        process = room.start("--votes", "1", PYTHONPATH=str(tmp_path))
         out, err = process.communicate(timeout=60)
         assert (process.returncode, "aiohttp was used" in err) == (0, False), err
         assert "5 replies in this run, 1 tries without one" in out
@@ -352,17 +239,6 @@ def test_nothing_is_said_of_the_truth_of_simulated_clips(tmp_path: Path) -> None
         assert "truth.json" not in ran.out and "not read" in ran.out and "notes.txt" in ran.out
 
 
-def test_a_daily_quota_ends_the_run_with_the_command_that_continues(tmp_path: Path) -> None:
-    with reading_room(tmp_path) as room:
-        room.put_clips()
-        room.service.fail("POST", GENERATE, *[rate_limited("9s", "GenerateRequestsPerDayPerProjectPerModel")] * 15)
-        ran = room.run()
-        assert ran.code == 1
-        assert "nothing more was asked: the daily quota is used up" in ran.out
-        assert "continue with:" in ran.out
-        assert room.run().code == 0
-
-
 @pytest.mark.parametrize(
     ("arguments", "variables", "words"),
     [
@@ -409,32 +285,6 @@ def test_unusable_options_are_one_line_and_exit_2(tmp_path: Path, options: list[
         assert words in ran.err
 
 
-def test_a_damaged_log_is_named_with_its_line_and_a_torn_last_line_is_not_missed(tmp_path: Path) -> None:
-    with reading_room(tmp_path) as room:
-        room.put_clips()
-        room.run()
-        log = room.log_file()
-        lines = log.read_bytes().splitlines(keepends=True)
-        log.write_bytes(b"".join(lines[:-1]) + lines[-1][:40])
-        assert room.run("--force").code == 0
-        assert len(room.service.queries) == 3 * N + 1, "the vote on the torn line, and no other"
-        log.write_bytes(b"".join(lines[:2]) + b'{"seed": 1}\n')
-        ran = room.run("--force")
-        assert ran.code == 2
-        assert "line 3" in ran.err
-
-
-def test_a_reply_is_read_by_the_present_rules_whatever_the_line_says(tmp_path: Path) -> None:
-    with reading_room(tmp_path) as room:
-        room.put_clips()
-        room.run("--votes", "1")
-        log = room.log_file()
-        lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
-        log.write_text("".join(json.dumps({**line, "bin": 6, "state": "vote"}) + "\n" for line in lines))
-        room.run("--votes", "1", "--force")
-        assert room.bins() == room.truth()
-
-
 def test_a_log_holds_no_key_no_path_and_no_time(tmp_path: Path) -> None:
     hostile = "<script>alert(1)</script>\x1b[2J\u202e\n3"
     with reading_room(tmp_path, GeminiService(lambda query: Answer(hostile))) as room:
@@ -464,23 +314,6 @@ def test_a_second_run_refuses_and_names_the_first(tmp_path: Path) -> None:
         assert room.service.requests == []
 
 
-def test_an_interrupt_ends_with_130_and_the_command_that_continues(tmp_path: Path) -> None:
-    arrived = threading.Event()
-
-    def answer(query: Query) -> Answer:
-        arrived.set()
-        return Answer(latency_s=0.5)
-
-    with reading_room(tmp_path, GeminiService(answer)) as room:
-        room.put_clips()
-        process = _start(room)
-        assert arrived.wait(60)
-        process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=60)
-        assert process.returncode == 130
-        assert "continue with:" in err.lower() and "Traceback" not in err
-
-
 def test_an_ablation_has_its_own_folders_and_names(tmp_path: Path) -> None:
     with reading_room(tmp_path) as room:
         room.put_clips("seedance720", "dice", "seedance")
@@ -488,14 +321,3 @@ def test_an_ablation_has_its_own_folders_and_names(tmp_path: Path) -> None:
         assert (room.analysis / "seedance720" / "dice_seedance_bins.json").exists()
         assert (room.analysis / "vlm_logs" / "seedance720" / "dice_seedance.gemini.jsonl").exists()
         assert room.bins("seedance720", "dice", "seedance") == room.truth("seedance720", "dice", "seedance")
-
-
-def _start(room: ReadingRoom, *arguments: str, **variables: str) -> "subprocess.Popen[str]":
-    """The command in a process of its own."""
-    return subprocess.Popen(
-        [sys.executable, str(ROOT / "extract_bin.py"), *room.arguments(*arguments)],
-        env={**os.environ, **room.environment, **variables},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )

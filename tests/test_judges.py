@@ -1,9 +1,6 @@
 """The Gemini judge and the engine against the service on loopback: every way in which a query can go wrong."""
 
-import asyncio
 import json
-import threading
-import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -11,12 +8,9 @@ from pathlib import Path
 import pytest
 
 from errors import UserError
-from judges.asking import Asker, Settings
-from judges.base import Evidence, Judge, RawReply, State, UnreachableError, UnusableError
 from judges.engine import EQUAL_FAILURES_STOP
 from judges.gemini import DEFAULT_MODEL, GeminiJudge
-from ledger import AppendOnlyLog
-from tests.services.base import NO_ANSWER, Request, Response
+from tests.services.base import NO_ANSWER, Response
 from tests.services.gemini_server import (
     KEY,
     MODEL,
@@ -30,7 +24,8 @@ from tests.services.gemini_server import (
 from tests.services.reading_room import ReadingRoom, reading_room
 
 GENERATE = ":generateContent"
-LARGE, TOO_LARGE_FOR_ONE_REQUEST = 5_000_000, 15_000_000
+# A clip of this size is uploaded.
+LARGE = 5_000_000
 
 
 def first(*answers: Answer) -> Callable[[Query], Answer]:
@@ -319,254 +314,3 @@ def test_temperature_and_lengths_are_the_services_own(tmp_path: Path) -> None:
         room.put_clips("main", "dice", count=1)
         room.read(1, "dice", votes=1)
         assert [query.config for query in room.service.queries] == [{}]
-
-
-def test_a_large_clip_is_uploaded_once_for_all_its_votes_and_deleted(tmp_path: Path) -> None:
-    with reading_room(tmp_path) as room:
-        room.put_clips("main", "ball", count=2, size=LARGE)
-        assert room.read(2).results["cell"].complete
-        assert [(q.uploaded, q.fps) for q in room.service.queries] == [(True, 1.0)] * 6
-        assert {q.sha256 for q in room.service.queries} == {room.shown(seed, "main", "ball") for seed in range(2)}
-        assert len(room.service.sent("POST", "/upload/")) == 4, "a start and one part for each clip"
-        assert len(room.service.deleted) == 2
-        assert room.service.files == {}
-        room.put_clips("main", "ball", count=3)
-        assert room.read(3).results["cell"].complete
-        assert len(room.service.sent("DELETE", "/files/")) == 2, "what is deleted is not deleted again"
-
-
-def test_no_more_than_a_few_leftovers_are_deleted_at_once(tmp_path: Path) -> None:
-    class Counting(GeminiService):
-        now_deleting = most = 0
-
-        def handle(self, request: Request) -> Response:
-            if request.method != "DELETE":
-                return super().handle(request)
-            with self.mutex:
-                self.now_deleting += 1
-                self.most = max(self.most, self.now_deleting)
-            time.sleep(0.02)
-            with self.mutex:
-                self.now_deleting -= 1
-            return super().handle(request)
-
-    service = Counting()
-    with reading_room(tmp_path, service) as room:
-        log = AppendOnlyLog(room.analysis / "gemini" / "uploads.jsonl")
-        for number in range(20):
-            log.append({"event": "upload", "name": f"calibench-{number}"})
-        room.put_clips("main", "ball", count=1)
-        assert room.read(1).results["cell"].complete
-        assert len(service.sent("DELETE", "/files/")) == 20
-        assert 1 < service.most <= 4
-
-
-@pytest.mark.parametrize("states", [("PROCESSING", "FAILED"), ("PROCESSING",)], ids=["failed", "never ready"])
-def test_a_clip_that_the_service_cannot_prepare_goes_inline(tmp_path: Path, states: tuple[str, ...]) -> None:
-    with reading_room(tmp_path, GeminiService(states=states)) as room:
-        room.put_clips("main", "ball", count=1, size=LARGE)
-        assert room.read(1).results["cell"].complete
-        assert [q.uploaded for q in room.service.queries] == [False] * 3
-        assert room.service.files == {}, "the upload is deleted all the same"
-
-
-def test_a_clip_that_can_neither_be_prepared_nor_go_inline_fails_with_the_reason(tmp_path: Path) -> None:
-    with reading_room(tmp_path, GeminiService(states=("FAILED",))) as room:
-        room.put_clips("main", "ball", count=1, size=TOO_LARGE_FOR_ONE_REQUEST)
-        result = room.read(1).results["cell"]
-        assert result.states == {0: "judge_failed"}
-        assert "15 MB" in result.details[0]
-
-
-class Forgetful(GeminiService):
-    """Knows no uploaded file when it is asked about one."""
-
-    def handle(self, request: Request) -> Response:
-        if GENERATE in request.path and "fileData" in request.body.decode():
-            return google_error(403, "PERMISSION_DENIED", "You do not have permission to access the File x.")
-        return super().handle(request)
-
-
-def test_a_clip_that_the_service_loses_goes_inline(tmp_path: Path) -> None:
-    with reading_room(tmp_path, Forgetful()) as room:
-        room.put_clips("main", "ball", count=1, size=LARGE)
-        assert room.read(1).results["cell"].complete
-        assert [q.uploaded for q in room.service.queries] == [False] * 3
-        assert room.service.files == {}
-
-
-def test_an_upload_that_fails_is_made_again(tmp_path: Path) -> None:
-    with reading_room(tmp_path) as room:
-        room.put_clips("main", "ball", count=1, size=LARGE)
-        room.service.fail("POST", "/upload/", NO_ANSWER)
-        room.service.fail("GET", "/files/", google_error(503, "UNAVAILABLE", "Later."))
-        assert room.read(1).results["cell"].complete
-        assert [q.uploaded for q in room.service.queries] == [True] * 3
-        assert room.service.files == {}
-
-
-def test_the_name_of_an_upload_is_on_disk_before_it_begins_and_a_later_run_deletes_it(tmp_path: Path) -> None:
-    with reading_room(tmp_path) as room:
-        room.put_clips("main", "ball", count=2, size=LARGE)
-        # The deletion after the last vote fails, as it would in a run that was killed.
-        room.service.fail("DELETE", "/files/", NO_ANSWER, NO_ANSWER)
-        assert room.read(2).results["cell"].complete
-        left = set(room.service.files)
-        assert len(left) == 2
-        names = [record["name"] for record in AppendOnlyLog(room.analysis / "gemini" / "uploads.jsonl").read()]
-        assert {f"files/{name}" for name in names} == left
-        room.put_clips("main", "ball", count=3)
-        assert room.read(3).results["cell"].complete
-        assert set(room.service.deleted) >= left
-        assert room.service.files == {}
-        deleted = len(room.service.sent("DELETE", "/files/"))
-        room.put_clips("main", "ball", count=4)
-        room.read(4)
-        assert len(room.service.sent("DELETE", "/files/")) == deleted, "what is deleted is not deleted again"
-
-
-def test_a_leftover_that_is_gone_already_is_no_fault(tmp_path: Path) -> None:
-    with reading_room(tmp_path) as room:
-        room.put_clips("main", "ball", count=1)
-        AppendOnlyLog(room.analysis / "gemini" / "uploads.jsonl").append({"event": "upload", "name": "calibench-1"})
-        assert room.read(1).results["cell"].complete
-
-
-class Idle:
-    """A judge without a service."""
-
-    name = model = "idle"
-
-    def settings(self, kind: str) -> dict[str, object]:
-        return {}
-
-    async def open(self) -> None: ...
-    async def prepare(self, evidence: Evidence) -> None: ...
-    async def release(self, evidence: Evidence) -> None: ...
-    async def close(self) -> None: ...
-
-
-def test_the_votes_of_a_run_are_asked_for_together(tmp_path: Path) -> None:
-    """Nobody is answered until so many queries are in flight as may be."""
-    waiting = asyncio.Event()
-
-    class Crowd(Idle):
-        count = 0
-
-        async def ask(self, evidence: Evidence, question: str, scene: str) -> RawReply:
-            self.count += 1
-            if self.count == 16:
-                waiting.set()
-            await asyncio.wait_for(waiting.wait(), 10)
-            return RawReply(State.VOTE, "left")
-
-    with reading_room(tmp_path) as room:
-        room.put_clips("main", "ball", count=8)
-        assert room.read(8, judge=Crowd()).results["cell"].complete
-
-
-class Scripted(Idle):
-    """Raises one error after the other, then answers."""
-
-    def __init__(self, *errors: Exception) -> None:
-        self._errors = list(errors)
-        self.asked = 0
-
-    async def ask(self, evidence: Evidence, question: str, scene: str) -> RawReply:
-        self.asked += 1
-        if self._errors:
-            raise self._errors.pop(0)
-        return RawReply(State.VOTE, "left")
-
-
-async def _untold(reason: str) -> None:
-    """For those to whom failed tries are nothing."""
-
-
-def _ask(judge: Judge) -> list[tuple[str, float]]:
-    """One query; the pauses for all that the asker announced."""
-    pauses: list[tuple[str, float]] = []
-    evidence = Evidence("final_frame", "", Path(), "", 1, 1, b"")
-
-    async def run() -> None:
-        asker = Asker(judge, Settings(1, 1, 0.001), lambda reason, seconds: pauses.append((reason, seconds)))
-        await asker.reply(evidence, "", "ball", _untold)
-
-    asyncio.run(run())
-    return pauses
-
-
-def test_the_pause_that_the_service_asks_for_is_announced() -> None:
-    assert _ask(Scripted(UnreachableError("slow down", 0.02))) == [("slow down", 0.02)]
-
-
-def test_the_pause_that_the_service_asks_for_is_taken_by_all(tmp_path: Path) -> None:
-    """One query is told to wait while others are in flight; none is sent before the wait is over."""
-    pause_s = 0.5
-    told = threading.Event()
-
-    class Busy(GeminiService):
-        told_at = 0.0
-
-        def handle(self, request: Request) -> Response:
-            if GENERATE not in request.path:
-                return super().handle(request)
-            with self.mutex:
-                is_first = len(self.sent("POST", GENERATE)) == 1
-            if is_first:
-                # Sixteen queries at once may be in flight; this one is answered when they have arrived.
-                while len(self.sent("POST", GENERATE)) < 16:
-                    time.sleep(0.001)
-                self.told_at = time.monotonic()
-                told.set()
-                return rate_limited(f"{pause_s}s")
-            told.wait()
-            time.sleep(0.1)
-            return super().handle(request)
-
-    service = Busy()
-    with reading_room(tmp_path, service) as room:
-        room.put_clips("main", "ball", count=12)
-        assert room.read(12).results["cell"].complete
-        later = [request.time for request in service.sent("POST", GENERATE)][16:]
-        assert len(later) == 36 - 16 + 1
-        assert min(later) >= service.told_at + pause_s
-
-
-def test_pauses_that_the_service_asks_for_are_not_counted_as_tries() -> None:
-    judge = Scripted(*[UnreachableError("slow down", 0.001) for _ in range(20)])
-    _ask(judge)
-    assert judge.asked == 21
-
-
-def test_a_query_that_is_told_to_wait_for_ever_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("judges.asking._PATIENCE_S", 0.2)
-    judge = Scripted(*[UnreachableError("slow down", 0.03) for _ in range(1000)])
-    with pytest.raises(UnreachableError, match="slow down"):
-        _ask(judge)
-    assert 1 < judge.asked < 10
-
-
-@pytest.mark.parametrize("error", [UnreachableError("slow down", 600.0), UnreachableError("no answer")])
-def test_a_query_does_not_begin_a_wait_beyond_its_patience(
-    monkeypatch: pytest.MonkeyPatch, error: UnreachableError
-) -> None:
-    monkeypatch.setattr("judges.asking._PATIENCE_S", 0.0)
-    judge = Scripted(error)
-    with pytest.raises(UnreachableError, match=str(error)):
-        _ask(judge)
-    assert judge.asked == 1
-
-
-def test_a_query_is_given_up_after_its_tries() -> None:
-    judge = Scripted(*[UnreachableError("no answer") for _ in range(20)])
-    with pytest.raises(UnreachableError):
-        _ask(judge)
-    assert judge.asked == 6
-
-
-def test_nothing_is_asked_again_of_a_judge_that_cannot_be_used() -> None:
-    judge = Scripted(UnusableError("key refused"))
-    with pytest.raises(UnusableError):
-        _ask(judge)
-    assert judge.asked == 1

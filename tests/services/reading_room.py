@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from judges.asking import Settings
 from judges.base import Judge
 from judges.engine import DISPLAY, CellResult, CellWork, Engine
 from judges.votelog import VoteLog, log_path
+from paths import ROOT
 from progress import Progress
 from scenes import SCENES
 from studies import STUDIES
@@ -75,6 +77,16 @@ class ReadingRoom:
         ):
             code = extract_bin.main(self.arguments(*arguments, study=study, scene=scene, model=model))
         return Ran(code, out.getvalue(), err.getvalue())
+
+    def start(self, *arguments: str, **variables: str) -> "subprocess.Popen[str]":
+        """The command in a process of its own, for one small cell."""
+        return subprocess.Popen(
+            [sys.executable, str(ROOT / "extract_bin.py"), *self.arguments(*arguments)],
+            env={**os.environ, **self.environment, **variables},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
 
     def read(self, count: int, scene: str = "ball", judge: Judge | None = None, votes: int = 3) -> Reading:
         """Run the engine alone over the first `count` clips of a cell of the main study."""
