@@ -3,8 +3,8 @@
     python benchmarks/bench_simulator.py
 
 Writes benchmarks/bench_simulator.json. The commands are those of the `controls` stage, in a temporary folder, from
-their start to their end. Memory is that of the command and its worker processes together, at its highest. Run it on an
-otherwise idle machine. Exit code 1 beyond a limit.
+their start to their end. Memory is that of the command and its worker processes together, at its highest. Run it on
+an otherwise idle machine. Exit code 1 beyond a limit.
 """
 
 import os
@@ -31,14 +31,26 @@ LOOK_S = 0.5
 
 
 def resident_mb(parent: int) -> float:
-    """Resident memory of a process and its descendants, MB. Pages that they share count once each: an upper bound."""
+    """Resident memory of a process and its descendants, MB.
+
+    On Linux a page that several of them share counts once (PSS). Elsewhere it counts once in each: an upper bound.
+    """
     listing = subprocess.run(["ps", "-e", "-o", "pid=,ppid=,rss="], capture_output=True, text=True, check=True).stdout
     processes = [tuple(map(int, line.split())) for line in listing.splitlines()]
-    family = {parent}
-    # A child is listed after its parent only as long as numbers do not start again.
-    for _ in range(3):
-        family |= {pid for pid, ppid, _ in processes if ppid in family}
-    return sum(rss for pid, _, rss in processes if pid in family) / 1e3
+    family, found = set[int](), {parent}
+    while found:
+        family |= found
+        found = {pid for pid, ppid, _ in processes if ppid in family} - family
+    return sum(_proportional_kb(pid) or rss for pid, _, rss in processes if pid in family) / 1e3
+
+
+def _proportional_kb(pid: int) -> int | None:
+    """PSS, kB; None where there is no such figure, or no such process any more."""
+    try:
+        text = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    except OSError:
+        return None
+    return next((int(line.split()[1]) for line in text.splitlines() if line.startswith("Pss:")), None)
 
 
 def measured(command: Sequence[str]) -> dict[str, float]:
