@@ -45,6 +45,7 @@ from ledger import FolderLock
 from outputs import Outputs
 from paths import ANALYSIS
 from progress import Progress, ranges
+from protocol import clips_digest
 from providers.history import History
 from scenes import SCENES
 from studies import STUDIES, Study
@@ -149,7 +150,7 @@ def _cells(args: argparse.Namespace) -> list[tuple[str, str]]:
         every = [key for name in args.model for key in ((*study.models, *there) if name == cli.ALL else [name])]
         for model in dict.fromkeys(every):
             cli.check_model_key(model)
-            if args.force or args.rejudge or not _has_outcomes(args.analysis, study, scene, model):
+            if args.force or args.rejudge or not _has_outcomes(args, study, scene, model):
                 cells.append((scene, model))
             else:
                 at_rest += 1
@@ -158,14 +159,19 @@ def _cells(args: argparse.Namespace) -> list[tuple[str, str]]:
     return cells
 
 
-def _has_outcomes(analysis: Path, study: Study, scene: str, model: str) -> bool:
-    """Whether the cell's file is there, or the cell is recorded as absent."""
-    if (analysis / study.bins_file(scene, model)).exists():
-        return True
-    try:
-        return records.read_cell(analysis, study, scene, model).absent_reason is not None
-    except UserError:
-        return False
+def _has_outcomes(args: argparse.Namespace, study: Study, scene: str, model: str) -> bool:
+    """Whether the cell's file is there, or the cell is recorded as absent. UserError when it is of other clips."""
+    path = args.analysis / study.bins_file(scene, model)
+    if not path.exists():
+        try:
+            return records.read_cell(args.analysis, study, scene, model).absent_reason is not None
+        except UserError:
+            return False
+    recorded = records.read_cell(args.analysis, study, scene, model).protocol.get("clips_sha256")
+    clips = _clips(args, scene, model)
+    if recorded and not clips.missing and clips_digest(clips) != recorded:
+        raise UserError(f"{clips.folder}: other clips than those of {path}; expected the same; --force reads these")
+    return True
 
 
 def _name(scene: str, model: str) -> str:

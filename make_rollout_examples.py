@@ -31,11 +31,11 @@ from errors import UserError
 from models import MODELS, resolve
 from outputs import Outputs
 from paths import ANALYSIS, ROLLOUTS
-from protocol import digest
+from protocol import clips_digest
 from scenes import SCENES
 from simulator import simulate
 from studies import STUDIES
-from video_io import Clips, Frame, VideoError, decode, find_clips, inspect_clip, sha256_file
+from video_io import Frame, VideoError, decode, find_clips, inspect_clip
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -127,16 +127,11 @@ def candidates(analysis: Path, videos: Path, scene: str) -> Iterator[Candidate]:
             continue
         cell = records.read_cell(analysis, STUDY, scene, model)
         recorded = cell.protocol.get("clips_sha256")
-        if recorded and recorded != _hash(clips):
+        if recorded and recorded != clips_digest(clips):
             print(f"{clips.folder}: passed over: its outcomes are of other clips than these")
             continue
         for seed, clip in clips.found.items():
             yield Candidate(scene, model, seed, cell.bins[seed], clip, verified=bool(recorded))
-
-
-def _hash(clips: Clips) -> str:
-    """The hash over a cell's clips, as in the protocol entry of an outcome file."""
-    return digest([sha256_file(clips.found[seed]) for seed in sorted(clips.found)])
 
 
 def _plays(clip: Path) -> bool:

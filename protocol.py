@@ -18,6 +18,7 @@ from models import Model
 from paths import CONDITIONING_FRAMES
 from scenes import SCENES, Scene
 from studies import Study
+from video_io import Clips, sha256_file
 
 FRAME_ENDINGS = (".png", ".jpg", ".jpeg", ".webp")
 
@@ -27,6 +28,11 @@ def digest(value: Any) -> str:
     return hashlib.sha256(
         json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
     ).hexdigest()
+
+
+def clips_digest(clips: Clips) -> str:
+    """One hash over the clips of a cell, as the protocol entry of its outcomes records it: of their hashes by seed."""
+    return digest([sha256_file(clips.found[seed]) for seed in sorted(clips.found)])
 
 
 @dataclass(frozen=True, eq=False)

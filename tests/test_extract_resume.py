@@ -6,7 +6,7 @@ import threading
 from pathlib import Path
 
 from studies import STUDIES
-from tests.services.clips import moving_clip
+from tests.services.clips import moving_clip, unique_clip
 from tests.services.gemini_server import Answer, GeminiService, Query, google_error, rate_limited, seen
 from tests.services.reading_room import STUDY, reading_room
 from video_io import find_clips
@@ -56,13 +56,30 @@ def test_a_cell_that_has_outcomes_is_left_alone_unless_forced(tmp_path: Path) ->
     with reading_room(tmp_path) as room:
         room.put_clips()
         room.run()
-        room.outcome_file().write_text("somebody's work", encoding="utf-8")
+        corrected = json.loads(room.outcome_file().read_text(encoding="utf-8"))
+        corrected["rollouts"][0]["bin"] = None
+        room.outcome_file().write_text(json.dumps(corrected), encoding="utf-8")
         ran = room.run()
-        assert (ran.code, room.outcome_file().read_text(encoding="utf-8")) == (0, "somebody's work")
+        assert (ran.code, json.loads(room.outcome_file().read_text(encoding="utf-8"))) == (0, corrected)
         assert "have their outcomes" in ran.out
         assert room.run("--force").code == 0
         assert room.bins() == room.truth()
         assert len(room.service.queries) == 3 * N, "from the votes on the log"
+
+
+def test_outcomes_of_other_clips_than_those_there_are_not_taken_for_theirs(tmp_path: Path) -> None:
+    with reading_room(tmp_path) as room:
+        room.put_clips()
+        room.run()
+        first = room.clip(0)
+        content = first.read_bytes()
+        first.write_bytes(unique_clip(content, "made anew"))
+        ran = room.run()
+        assert ran.code == 2 and "other clips than those of" in ran.err and "--force" in ran.err
+        first.unlink()
+        assert room.run().code == 0, "clips may be gone"
+        first.write_bytes(content)
+        assert room.run().code == 0
 
 
 def test_a_judge_failure_is_never_an_outcome_and_a_later_run_asks_again(tmp_path: Path) -> None:
