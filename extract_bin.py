@@ -45,7 +45,7 @@ from ledger import FolderLock
 from outputs import Outputs
 from paths import ANALYSIS
 from progress import Progress, ranges
-from protocol import clips_digest
+from protocol import other_clips
 from providers.history import History
 from scenes import SCENES
 from studies import STUDIES, Study
@@ -141,37 +141,41 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _cells(args: argparse.Namespace) -> list[tuple[str, str]]:
-    """(scene, model) of the cells to read; those that have their outcomes are named and left out."""
+    """(scene, model) of the cells to read; those that have their outcomes are left out.
+
+    UserError when outcomes are of other clips than those that are there.
+    """
     study, scenes = cli.study_and_scenes(args)
-    cells, at_rest = [], 0
+    cells, at_rest, others = [], 0, []
     for scene in scenes:
         folder = args.rollouts / study.key / scene
         there = sorted(p.name for p in folder.glob("*") if p.is_dir() and not p.name.startswith("."))
         every = [key for name in args.model for key in ((*study.models, *there) if name == cli.ALL else [name])]
         for model in dict.fromkeys(every):
             cli.check_model_key(model)
-            if args.force or args.rejudge or not _has_outcomes(args, study, scene, model):
+            recorded = None if args.force or args.rejudge else _recorded(args, study, scene, model)
+            if recorded is None:
                 cells.append((scene, model))
+            elif seeds := other_clips(_clips(args, scene, model), recorded.protocol):
+                others.append(f"{_name(scene, model)} seed {ranges(seeds)}")
             else:
                 at_rest += 1
+    if others:
+        found = f"{args.rollouts / study.key}: other clips than those that the outcomes were read from"
+        raise UserError(f"{found}: {'; '.join(others)}; expected the same; --force reads these")
     if at_rest:
         print(f"{at_rest} cells have their outcomes and are left alone; --force writes them anew from their votes")
     return cells
 
 
-def _has_outcomes(args: argparse.Namespace, study: Study, scene: str, model: str) -> bool:
-    """Whether the cell's file is there, or the cell is recorded as absent. UserError when it is of other clips."""
-    path = args.analysis / study.bins_file(scene, model)
-    if not path.exists():
-        try:
-            return records.read_cell(args.analysis, study, scene, model).absent_reason is not None
-        except UserError:
-            return False
-    recorded = records.read_cell(args.analysis, study, scene, model).protocol.get("clips_sha256")
-    clips = _clips(args, scene, model)
-    if recorded and not clips.missing and clips_digest(clips) != recorded:
-        raise UserError(f"{clips.folder}: other clips than those of {path}; expected the same; --force reads these")
-    return True
+def _recorded(args: argparse.Namespace, study: Study, scene: str, model: str) -> records.Cell | None:
+    """The cell as it has its outcomes, or is recorded as absent; None when it is to be read."""
+    try:
+        return records.read_cell(args.analysis, study, scene, model)
+    except UserError:
+        if (args.analysis / study.bins_file(scene, model)).exists():
+            raise
+        return None
 
 
 def _name(scene: str, model: str) -> str:

@@ -6,8 +6,8 @@ Reads   rollouts/main/{scene}/{model}/seed_{i}.mp4 (or below DIR), analysis/{sce
 Writes  analysis/results/rollout_examples.json, analysis/figures/rollout_examples.{pdf,png}
 Free: needs no key and no network.
 
-Which rollouts are scorable is what the outcomes say. New outcome files hold a hash over their clips; where that does
-not fit the videos, these are others, and the cell is passed over. The first scene that has both kinds is shown, or the
+Which rollouts are scorable is what the outcomes say. New outcome files hold the hashes of their clips; where one does
+not fit its video, that is another, and the cell is passed over. The first scene that has both kinds is shown, or the
 one that is asked for; broken videos are named and passed over.
 
 Where rollouts/main holds no videos with outcomes, as in a fresh clone, two simulated rollouts are shown: one with an
@@ -31,7 +31,8 @@ from errors import UserError
 from models import MODELS, resolve
 from outputs import Outputs
 from paths import ANALYSIS, ROLLOUTS
-from protocol import clips_digest
+from progress import ranges
+from protocol import CLIPS, other_clips
 from scenes import SCENES
 from simulator import simulate
 from studies import STUDIES
@@ -126,12 +127,12 @@ def candidates(analysis: Path, videos: Path, scene: str) -> Iterator[Candidate]:
         if not clips.found or not (analysis / STUDY.bins_file(scene, model)).exists():
             continue
         cell = records.read_cell(analysis, STUDY, scene, model)
-        recorded = cell.protocol.get("clips_sha256")
-        if recorded and recorded != clips_digest(clips):
-            print(f"{clips.folder}: passed over: its outcomes are of other clips than these")
+        if others := other_clips(clips, cell.protocol):
+            print(f"{clips.folder}: passed over: its outcomes are of other clips than these of seeds {ranges(others)}")
             continue
+        read = cell.protocol.get(CLIPS, {})
         for seed, clip in clips.found.items():
-            yield Candidate(scene, model, seed, cell.bins[seed], clip, verified=bool(recorded))
+            yield Candidate(scene, model, seed, cell.bins[seed], clip, verified=str(seed) in read)
 
 
 def _plays(clip: Path) -> bool:

@@ -21,6 +21,8 @@ from studies import Study
 from video_io import Clips, sha256_file
 
 FRAME_ENDINGS = (".png", ".jpg", ".jpeg", ".webp")
+# Where the protocol entry of outcomes names what was read: {"0": SHA-256 of that seed's clip, hexadecimal, ...}.
+CLIPS = "clip_sha256"
 
 
 def digest(value: Any) -> str:
@@ -30,9 +32,14 @@ def digest(value: Any) -> str:
     ).hexdigest()
 
 
-def clips_digest(clips: Clips) -> str:
-    """One hash over the clips of a cell, as the protocol entry of its outcomes records it: of their hashes by seed."""
-    return digest([sha256_file(clips.found[seed]) for seed in sorted(clips.found)])
+def other_clips(clips: Clips, protocol: Mapping[str, Any]) -> list[int]:
+    """Seeds whose clip is another than the one that was read, by the protocol entry of a cell's outcomes.
+
+    Neither a clip that is gone nor one of which no hash is recorded (that of a published cell) is another one.
+    """
+    read = protocol.get(CLIPS, {})
+    known = {seed: clip for seed, clip in sorted(clips.found.items()) if str(seed) in read}
+    return [seed for seed, clip in known.items() if sha256_file(clip) != read[str(seed)]]
 
 
 @dataclass(frozen=True, eq=False)

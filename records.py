@@ -108,7 +108,10 @@ def _read_cell(
     _check_equal(path, "num_bins", data["num_bins"], k)
     protocol = data.get("protocol", {})
     if not isinstance(protocol, dict):
-        raise UserError(f"{path}: protocol is {protocol!r}; expected an object")
+        raise UserError(f"{path}: protocol is {_short(protocol)}; expected an object")
+    clips = protocol.get("clip_sha256", {})
+    if not isinstance(clips, dict) or not all(isinstance(clip, str) for clip in clips.values()):
+        raise UserError(f"{path}: protocol: clip_sha256 is {_short(clips)}; expected an object of hashes by seed")
     return Cell(study.key, scene, model, _check_rollouts(path, data["rollouts"], k, study.n), protocol=protocol)
 
 

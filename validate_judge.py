@@ -27,11 +27,14 @@ from errors import UserError
 from files import read_json
 from outputs import Outputs
 from paths import ANALYSIS, ROLLOUTS, truth_path
+from progress import ranges
+from protocol import other_clips
 from scenes import SCENES, Scene
 from simulator import LAWS, Truth
 from studies import STUDIES
 from tables import Column, Entry, Group, Table
 from validation import METHOD, Pair, compare_by_scene, interval_in_percent, rate, rates_table
+from video_io import find_clips
 
 SIMULATED = [key for key, study in STUDIES.items() if not study.published]
 
@@ -49,9 +52,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     readings: dict[str, list[Reading]] = {scene: [] for scene in scenes}
     cells = records.read_study(args.analysis, study.key, scenes, models)
     judge, judge_model = judge_of(args.analysis, cells)
+    others = []
     for (scene, model), cell in cells.items():
         folder = args.rollouts / study.key / scene / model
+        if seeds := other_clips(find_clips(folder, study.n), cell.protocol):
+            others.append(f"{scene}/{model} seed {ranges(seeds)}")
         readings[scene] += [(said, read_truth(folder, scene, model, seed)) for seed, said in enumerate(cell.bins)]
+    if others:
+        found = f"{args.rollouts / study.key}: other clips than those that the outcomes were read from"
+        raise UserError(f"{found}: {'; '.join(others)}; expected the same")
     pairs = {scene: [(said, truth.outcome) for said, truth in both] for scene, both in readings.items()}
     rows = compare_by_scene(pairs)
     artefacts = {scene: artefact_readings(both) for scene, both in readings.items()}

@@ -7,7 +7,7 @@ from judges.base import Judge
 from judges.engine import CellResult
 from judges.parse import PARSE_RULES
 from judges.votelog import question_sha256
-from protocol import digest
+from protocol import CLIPS, digest
 from scenes import Scene
 
 
@@ -18,11 +18,10 @@ def cell_protocol(
 
     "digest" covers all that defines how outcomes come about: generation (None when the clips came from elsewhere),
     question, evidence, judge and its settings, votes, parse rules. Beside it stand what it covers, the versions of the
-    judge that answered, one hash over the clips, and the groups of seeds whose clips are the same file: one draw each,
-    not several. Cells of different digests do not belong in one table unsaid.
+    judge that answered, the SHA-256 of each clip by its seed (`protocol.CLIPS`), and the groups of seeds whose
+    clips are the same file: one draw each, not several. Cells of different digests do not belong in one table unsaid.
     """
-    clips = [result.clips[seed] for seed in sorted(result.clips)]
-    generations = {made_with.get(clip) for clip in clips}
+    generations = {made_with.get(clip) for clip in result.clips.values()}
     covered = {
         "generation": generations.pop() if len(generations) == 1 else None,
         "question_sha256": question_sha256(scene),
@@ -38,6 +37,6 @@ def cell_protocol(
         **covered,
         "digest": digest(covered),
         "judge_versions": sorted(versions - {""}),
-        "clips_sha256": digest(clips),
+        CLIPS: {str(seed): result.clips[seed] for seed in sorted(result.clips)},
         "identical_seeds": result.identical,
     }

@@ -66,9 +66,11 @@ def test_a_record_says_how_it_was_made(tmp_path: Path) -> None:
         assert (protocol["judge"], protocol["judge_model"]) == ("gemini", "gemini-3.1-pro-preview")
         assert protocol["judge_versions"] == ["gemini-3.1-pro-preview"]
         assert (protocol["votes"], protocol["generation"]) == (3, None)
+        clips = {str(seed): hashlib.sha256(room.clip(seed).read_bytes()).hexdigest() for seed in range(N)}
+        assert protocol["clip_sha256"] == clips
         room.run("--force", "--votes", "1")
         assert room.outcomes()["protocol"]["digest"] != protocol["digest"]
-        assert room.outcomes()["protocol"]["clips_sha256"] == protocol["clips_sha256"]
+        assert room.outcomes()["protocol"]["clip_sha256"] == clips
 
 
 def _record_generation(room: ReadingRoom, digests: Mapping[int, str]) -> None:

@@ -69,17 +69,23 @@ def test_a_cell_that_has_outcomes_is_left_alone_unless_forced(tmp_path: Path) ->
 
 def test_outcomes_of_other_clips_than_those_there_are_not_taken_for_theirs(tmp_path: Path) -> None:
     with reading_room(tmp_path) as room:
-        room.put_clips()
-        room.run()
-        first = room.clip(0)
-        content = first.read_bytes()
-        first.write_bytes(unique_clip(content, "made anew"))
-        ran = room.run()
-        assert ran.code == 2 and "other clips than those of" in ran.err and "--force" in ran.err
-        first.unlink()
+        for model in ("mine", "yours"):
+            room.put_clips(model=model)
+        room.run(model="mine yours")
+        asked = len(room.service.queries)
+        contents = {seed: room.clip(seed).read_bytes() for seed in range(N)}
+        room.clip(4).unlink()
         assert room.run().code == 0, "clips may be gone"
-        first.write_bytes(content)
+        for seed in (0, 1, 3):
+            room.clip(seed).write_bytes(unique_clip(contents[seed], "made anew"))
+        room.clip(2, model="yours").write_bytes(contents[2])
+        ran = room.run(model="mine yours")
+        assert ran.code == 2 and "--force" in ran.err
+        assert "dice / mine seed 0-1, 3; dice / yours seed 2;" in ran.err
+        for seed, content in contents.items():
+            room.clip(seed).write_bytes(content)
         assert room.run().code == 0
+        assert len(room.service.queries) == asked
 
 
 def test_a_judge_failure_is_never_an_outcome_and_a_later_run_asks_again(tmp_path: Path) -> None:

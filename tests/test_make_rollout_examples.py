@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 import make_rollout_examples as script
 from common import outcome_file
-from protocol import digest
 from scenes import SCENES
 from video_io import write_video
 
@@ -123,9 +122,11 @@ def test_outcomes_that_name_their_clips_are_shown_with_these_only(
     analysis: Path, videos: Path, capsys: pytest.CaptureFixture[str], same: bool
 ) -> None:
     path = analysis / f"{SCENE}_{MODEL}_bins.json"
-    clips = [videos / SCENE / MODEL / f"seed_{seed}.mp4" for seed in (SCORABLE, UNSCORABLE)]
-    recorded = digest([hashlib.sha256(clip.read_bytes()).hexdigest() for clip in clips]) if same else "0" * 64
-    data = json.loads(path.read_text()) | {"protocol": {"clips_sha256": recorded}}
+    clips = {seed: videos / SCENE / MODEL / f"seed_{seed}.mp4" for seed in (SCORABLE, UNSCORABLE)}
+    recorded = {str(seed): hashlib.sha256(clip.read_bytes()).hexdigest() for seed, clip in clips.items()}
+    if not same:
+        recorded[str(UNSCORABLE)] = "0" * 64
+    data = json.loads(path.read_text()) | {"protocol": {"clip_sha256": recorded}}
     path.write_text(json.dumps(data))
     assert run(analysis, "--videos", str(videos)) == 0
     printed = capsys.readouterr().out

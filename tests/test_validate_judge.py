@@ -1,5 +1,6 @@
 """A judge's outcomes of simulated clips are held against truths that are written by hand here."""
 
+import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -34,7 +35,7 @@ class Study:
                 truth = {"scene": scene, "law": LAW, "seed": seed, "outcome": outcome, "artefact": artefact}
                 self.truth(scene, seed).write_text(json.dumps(truth))
 
-    def cell(self, scene: str, read: Sequence[int | None], **protocol: str) -> None:
+    def cell(self, scene: str, read: Sequence[int | None], **protocol: Any) -> None:
         cell = Cell("artefacts", scene, LAW, tuple(read), protocol=JUDGE | protocol)
         write_cell(self.analysis, cell, force=True)
 
@@ -70,6 +71,21 @@ def test_each_reading_is_held_against_the_truth_of_its_clip(study: Study) -> Non
     counts |= {"wrong_label": 1, "both_valid": 28}
     assert {name: rows["dice"][name] for name in counts} == counts
     assert (rows["cards"]["agree"], rows["total"]["agree"], rows["total"]["n"]) == (32, 8 * 32 + 29, 9 * 32)
+
+
+def test_outcomes_of_other_clips_are_not_held_against_the_truths_there(
+    study: Study, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for scene in ("dice", "cards"):
+        clip = study.truth(scene, 3).with_name("seed_3.mp4")
+        clip.write_bytes(b"clip")
+        study.cell(scene, [1] * N, clip_sha256={"2": "0" * 64, "3": hashlib.sha256(b"clip").hexdigest()})
+    assert study.validate("--scene", "dice", "cards") == 0
+    capsys.readouterr()
+    for scene in ("dice", "cards"):
+        study.truth(scene, 3).with_name("seed_3.mp4").write_bytes(b"made anew")
+    assert "other clips than" in (error := refused(study, capsys))
+    assert f"cards/{LAW} seed 3" in error and f"dice/{LAW} seed 3" in error
 
 
 def test_the_confusion_counts_what_was_read_for_what_was_shown(study: Study) -> None:
