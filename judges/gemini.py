@@ -27,7 +27,7 @@ DEFAULT_MODEL = "gemini-3.1-pro-preview"
 
 # A clip up to this size is sent with each query; a larger one is uploaded once for all of its votes. While the judge
 # thinks, a request is held in memory about five times over (bytes, base64, JSON).
-_INLINE_BYTES = 3_000_000
+_INLINE_BYTES = 2_000_000
 # With its base64 coding a clip of this size stays below the 20 MB that a request may have.
 _MAX_INLINE_BYTES = 14_000_000
 # The judge thinks before it answers; a query without an answer for so long is given up and sent again.
