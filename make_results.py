@@ -165,7 +165,10 @@ def page(analysis: Path, inputs: Inputs, board: Table) -> str:
     against_truth = [table(name) for name in ("validate_judge", "validate_judge_artefacts") if there(name)]
     parts = [
         "# Results",
-        "Made by `make_results.py` from the committed outcomes; `./run_pipeline.sh` recomputes every number here.",
+        "Made by `make_results.py`. `./run_pipeline.sh` recomputes every number here from the committed outcomes, with "
+        "two exceptions: the studies `study_interval_coverage`, `study_controls` and `validate_judge` run only when "
+        "named with `--only` and stand here as last computed; the control's outcomes are not committed but read anew "
+        "from clips that the pipeline simulates.",
         "## Leaderboard",
         markdown(board),
         inputs["compute_mntv_ci.py"]["not_told_apart"],

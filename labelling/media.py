@@ -1,4 +1,5 @@
-"""What a browser gets of a clip: pictures without sound and without word of who made them, whole or in part."""
+"""What a browser gets of a clip: pictures without sound, metadata and what an encoder of H.264 says of itself,
+whole or in part. What encoders of other codecs write into their own stream (x265: its name and settings) stays."""
 
 import io
 import re
@@ -14,7 +15,7 @@ _ONE_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)
 
 
 # Takes out the messages (SEI) in which an encoder of H.264 names itself and its settings. Other codecs' packets go out
-# as they are.
+# as they are: HEVC has such messages also in the description of the stream, which this filter leaves.
 _SILENCING = "filter_units=remove_types=6"
 
 

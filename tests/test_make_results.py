@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import make_results as script
-from common import STAGES, snapshot
+from common import STAGES, STUDIES, snapshot
 from models import PUBLISHED
 from outputs import stem_of
 from scenes import SCENES
@@ -167,3 +167,10 @@ def test_the_reasons_of_changed_verdicts_are_counted() -> None:
         "3 of them change their verdict with the statistic (below): in 2 second; in 1 first."
     )
     assert script.changed_verdicts([{}], reasons) == "No cell changes its verdict with the statistic."
+
+
+def test_the_page_names_what_the_pipeline_does_not_recompute(made: Path) -> None:
+    assert script.main(["--analysis", str(made)]) == 0
+    line = next(x for x in (made / "RESULTS.md").read_text(encoding="utf-8").splitlines() if x.startswith("Made by"))
+    assert STUDIES and all(f"`{stage.name}`" in line for stage in STUDIES)
+    assert "simulates" in line
