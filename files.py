@@ -64,7 +64,7 @@ def write_text(path: Path, text: str) -> None:
 
 def json_text(value: Any) -> str:
     """Canonical JSON: sorted keys, two spaces, final newline, floats at SIGNIFICANT_DIGITS; NaN is a ValueError."""
-    return json.dumps(_rounded(value), sort_keys=True, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+    return json.dumps(rounded(value), sort_keys=True, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -106,11 +106,12 @@ def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is not a JSON number")
 
 
-def _rounded(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _rounded(item) for key, item in value.items()}
+def rounded(value: Any) -> Any:
+    """Its numbers, however deep, at SIGNIFICANT_DIGITS; mappings become dicts, tuples lists. NaN is a ValueError."""
+    if isinstance(value, Mapping):
+        return {key: rounded(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_rounded(item) for item in value]
+        return [rounded(item) for item in value]
     if isinstance(value, bool) or value is None or isinstance(value, str | int):
         return value
     number = float(value)

@@ -78,9 +78,8 @@ def power(results: Results) -> Section:
             ]
             reach = [mark.value for mark in marks]
             rows.append(Row(spec.title, [Span(min(reach), max(reach), "join")] if reach else [], marks))
-        axis = Axis(
-            0, 0.75, {tick: words for tick, words in UNIT_TICKS.items() if tick <= 0.75}, "smallest TV detected"
-        )
+        ticks = {tick: words for tick, words in UNIT_TICKS.items() if tick <= POWER_END}
+        axis = Axis(0, POWER_END, ticks, "smallest TV detected")
         panels.append(
             Panel(f"{n} scorable rollouts", rows_panel(rows, axis, f"Smallest detected TV with {n} rollouts"))
         )
