@@ -18,7 +18,7 @@ from providers.base import (
     UnusableError,
 )
 from providers.history import Attempt, History
-from providers.pacing import Gate
+from providers.pacing import Gate, Outage
 from providers.run_state import WAITING, Pauses, RunState, Settings, cell_name
 
 # Creates without an answer that came to nothing, before the rollout is given up: some minutes of a provider's trouble.
@@ -28,13 +28,14 @@ _QUOTA_PAUSE_S = 900.0
 
 
 class Creator:
-    """The only caller of `Provider.submit`."""
+    """The only caller of `Provider.submit`. outage: while it lasts, nothing is created."""
 
-    def __init__(self, provider: Provider, history: History, settings: Settings, run: RunState) -> None:
+    def __init__(self, provider: Provider, history: History, settings: Settings, run: RunState, outage: Outage) -> None:
         self._provider = provider
         self._history = history
         self._settings = settings
         self._run = run
+        self._outage = outage
         self._gate = Gate(settings.rate, run.progress.wait)
         self._last_created = -math.inf
 
@@ -46,7 +47,7 @@ class Creator:
         pauses, trouble = self._pauses(), ""
         for _ in range(_UNANSWERED_CREATES):
             self._run.show(request, WAITING)
-            await self._gate.turn()
+            await self._turn()
             if not self._may_create(request):
                 return None
             self._history.protocol(*request.key[:2], request.generation.digest, request.generation.record)
@@ -95,6 +96,13 @@ class Creator:
             await asyncio.sleep(self._provider.settle_s)
             await self._look_up(requests, absent="not among the provider's predictions")
 
+    async def _turn(self) -> None:
+        """Wait for the turn of a create. Raises UnusableError when no video can be fetched for too long."""
+        await self._gate.turn()
+        while self._outage.holds:
+            await self._outage.end()
+            await self._gate.turn()
+
     def _may_create(self, request: Request) -> bool:
         limit = self._settings.max_predictions
         if limit is not None and self._run.report.created >= limit:
@@ -111,8 +119,8 @@ class Creator:
                 self._last_created = clock()
                 return prediction
             except RateLimitedError as error:
-                # A hint of no time at all is no reason to ask without a pause.
-                pause = pauses.next() if error.seconds is None else max(error.seconds, pauses.shortest)
+                # A hint of no time at all says no more than none.
+                pause = error.seconds or pauses.next()
                 if pause > _QUOTA_PAUSE_S:
                     raise UnusableError(f"{error}; the limit lasts for {pause / 60:.0f} minutes") from error
                 # Where many wait for a slow rate, one of them may wait long: only a limit for all is one without end.
@@ -125,7 +133,7 @@ class Creator:
                 if pauses.exhausted:
                     raise UnusableError(str(error)) from error
                 self._gate.close(pauses.next(), str(error))
-            await self._gate.turn()
+            await self._turn()
             if self._run.is_stopped(request):
                 return None
 

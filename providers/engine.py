@@ -27,6 +27,7 @@ from providers.base import (
 )
 from providers.creation import Creator
 from providers.history import Attempt, History
+from providers.pacing import Outage
 from providers.resume import Step, next_step, side_path, video_path
 from providers.run_state import DOWNLOADING, RUNNING, WAITING, Pauses, Report, RunState, Settings
 from video_io import VideoError, inspect_clip, sha256_file
@@ -56,7 +57,8 @@ class Engine:
         self._history = history
         self._settings = settings
         self._run = RunState(progress)
-        self._creator = Creator(provider, history, settings, self._run)
+        self._outage = Outage(settings.deadline_s)
+        self._creator = Creator(provider, history, settings, self._run, self._outage)
         self._slots = asyncio.Semaphore(settings.concurrency)
         self._downloads = asyncio.Semaphore(_DOWNLOADS_AT_ONCE)
         self._decoders = ThreadPoolExecutor(_DECODERS, thread_name_prefix="decode")
@@ -110,8 +112,7 @@ class Engine:
                     if replace and prediction.state in {None, State.UNKNOWN}:
                         prediction = await self._call_off(attempt.id)
                 if prediction.state is State.SUCCEEDED:
-                    async with self._downloads:
-                        state = await self._fetch(request, attempt, prediction)
+                    state = await self._fetch(request, attempt, prediction)
                 else:
                     state = self._ended_without_video(request, attempt, prediction)
                 if state is State.SUCCEEDED:
@@ -167,23 +168,23 @@ class Engine:
 
     async def _fetch(self, request: Request, attempt: Attempt, prediction: Prediction) -> State:
         """Download, decode to the end, hash, record, and only then rename; how it ended."""
-        assert prediction.video is not None
         self._run.show(request, DOWNLOADING)
         path = video_path(self._folder, request)
         pauses = Pauses(self._provider.poll_interval, self._settings.deadline_s)
         tries = 0
         while True:
             try:
-                await self._provider.download(request, prediction.video, side_path(path))
-                loop = asyncio.get_running_loop()
-                facts = await loop.run_in_executor(self._decoders, _verify, side_path(path))
+                # Held for one try only: whoever pauses leaves the place to the others.
+                async with self._downloads:
+                    facts = await self._download(request, attempt, prediction, side_path(path))
                 self._history.verified(request.key, attempt, facts)
                 side_path(path).replace(path)
                 self._run.succeeded(request)
                 return State.SUCCEEDED
             except UnreachableError as error:
                 state, detail = State.STUCK, str(error)
-                final = pauses.exhausted
+                # Where none can be fetched, all wait together, for as long as one would by itself.
+                final = self._outage.exhausted if self._outage.holds else pauses.exhausted
             except DownloadError as error:
                 state, detail = error.state, str(error)
                 tries += 1
@@ -199,6 +200,19 @@ class Engine:
                 side_path(path).unlink(missing_ok=True)
                 return self._end(request, attempt, state, detail)
             await asyncio.sleep(pauses.next())
+
+    async def _download(self, request: Request, attempt: Attempt, prediction: Prediction, side: Path) -> dict[str, Any]:
+        """One try: the video at `side`, decoded to its end; its facts. Raises what a download does, and VideoError."""
+        assert prediction.video is not None
+        try:
+            await self._provider.download(request, prediction.video, side)
+        except UnreachableError as error:
+            # One that an earlier run could not fetch either says nothing of those that are yet to be made.
+            if attempt.state is None:
+                self._outage.failed(request.key, str(error))
+            raise
+        self._outage.fetched()
+        return await asyncio.get_running_loop().run_in_executor(self._decoders, _verify, side)
 
     def _ended_without_video(self, request: Request, attempt: Attempt, prediction: Prediction) -> State:
         if prediction.state is None:

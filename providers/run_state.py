@@ -1,6 +1,7 @@
 """How a run stands: the state of each rollout, the cells that are stopped, and why."""
 
 import asyncio
+import math
 import re
 from dataclasses import dataclass, field
 
@@ -98,15 +99,19 @@ class RunState:
 
 
 class Pauses:
-    """Growing pauses between the repeats of one call, and when to stop repeating it."""
+    """Growing pauses between the repeats of one call, and when to stop: so long after its first failure."""
 
     def __init__(self, poll_interval: float, deadline_s: float) -> None:
-        self.shortest = self._pause = _FIRST_PAUSE_POLLS * poll_interval
-        self._until = asyncio.get_running_loop().time() + deadline_s
+        self._pause = _FIRST_PAUSE_POLLS * poll_interval
+        self._deadline_s = deadline_s
+        self._until = math.inf
 
     @property
     def exhausted(self) -> bool:
-        return asyncio.get_running_loop().time() > self._until
+        """To be asked after each failure: the first one starts the clock."""
+        now = asyncio.get_running_loop().time()
+        self._until = min(self._until, now + self._deadline_s)
+        return now > self._until
 
     def next(self) -> float:
         pause, self._pause = self._pause, min(self._pause * 2, _LONGEST_PAUSE_S)

@@ -4,6 +4,7 @@ import asyncio
 import email.utils
 import io
 import itertools
+import json
 import os
 import selectors
 import subprocess
@@ -33,7 +34,7 @@ from providers.base import DownloadError, Request, State, UnreachableError
 from providers.downloading import Downloader
 from providers.engine import Engine
 from providers.frames import FrameStore, Upload
-from providers.history import History
+from providers.history import LEDGER_FILE, History
 from providers.local import LocalProvider
 from providers.pacing import Gate
 from providers.replicate_api import ReplicateProvider
@@ -547,6 +548,57 @@ def test_a_store_that_is_not_reached_is_given_up_at_the_deadline_and_asked_again
         place.service.forget_faults()
         assert place.run("--count", "1").code == 0
         assert len(place.service.predictions) == 1
+
+
+def test_nothing_more_is_paid_for_while_no_video_can_be_fetched(tmp_path: Path) -> None:
+    with studio(tmp_path) as place:
+        place.service.fail("GET", "/delivery/", *[json_response({}, 503)] * 100_000)
+        report = _generate(place, Settings(4, 60_000, deadline_s=1.0), count=32)
+        created = len(place.service.predictions)
+        assert created <= 16 and list(report.states.values()).count("waiting") == 32 - created
+        assert "stuck" in report.states.values()
+        assert "no more predictions are created: download: HTTP 503; no video could be fetched for" in " ".join(
+            report.remarks
+        )
+        place.service.forget_faults()
+        assert place.run("--count", "32").code == 0
+        assert len(place.service.predictions) == 32
+
+
+def test_creates_go_on_when_videos_can_be_fetched_again(tmp_path: Path) -> None:
+    with studio(tmp_path) as place:
+        place.service.fail("GET", "/delivery/", *[json_response({}, 503)] * 20)
+        report = _generate(place, Settings(4, 60_000), count=24)
+        assert set(report.states.values()) == {"done"} and not report.remarks
+        assert len(place.service.predictions) == 24
+
+
+def _break(url: str) -> str:
+    return url.replace("output", "broken")
+
+
+def test_videos_that_cannot_be_fetched_keep_no_place_from_the_others(tmp_path: Path) -> None:
+    def outcome(model: str, inputs: Mapping[str, Any], before: int) -> Outcome:
+        return Outcome(latency_s=0.6) if inputs["seed"] < 10 else Outcome(latency_s=0.3, url=_break)
+
+    with studio(tmp_path, ReplicateService(outcome)) as place:
+        place.service.fail("GET", "/broken", *[json_response({}, 503)] * 100_000)
+        report = _generate(place, Settings(32, 60_000, deadline_s=2.0), count=20)
+        assert sorted(report.states.values()) == ["done"] * 10 + ["stuck"] * 10
+        lines = (place.rollouts / "main" / LEDGER_FILE).read_text().splitlines()
+        ends = [event for event in (json.loads(line)["event"] for line in lines) if event in {"verified", "ended"}]
+        assert ends == ["verified"] * 10 + ["ended"] * 10
+
+
+def test_videos_that_an_earlier_run_could_not_fetch_hold_up_no_creates(tmp_path: Path) -> None:
+    def outcome(model: str, inputs: Mapping[str, Any], before: int) -> Outcome:
+        return Outcome(url=_break) if inputs["seed"] < 4 else Outcome()
+
+    with studio(tmp_path, ReplicateService(outcome)) as place:
+        place.service.fail("GET", "/broken", *[json_response({}, 503)] * 100_000)
+        _generate(place, Settings(8, 60_000, deadline_s=0.2), count=4)
+        report = _generate(place, Settings(1, 60_000, deadline_s=1.0), count=12)
+        assert sorted(report.states.values()) == ["done"] * 8 + ["stuck"] * 4
 
 
 class Unreachable(LocalProvider):
