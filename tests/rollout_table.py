@@ -67,5 +67,14 @@ def table() -> dict[str, Any]:
     }
 
 
+def rewritten() -> str:
+    """The text of the table as of now. Raises SystemExit when it changed under versions that did not."""
+    old, new = json.loads(TABLE.read_text(encoding="utf-8")), table()
+    for version, part in (("simulator_version", "pictures"), ("judge_version", "readings")):
+        if old[version] == new[version] and old[part] != new[part]:
+            raise SystemExit(f"{part} changed and {version} did not: raise it first")
+    return json.dumps(new, indent=1) + "\n"
+
+
 if __name__ == "__main__":
-    TABLE.write_text(json.dumps(table(), indent=1) + "\n", encoding="utf-8")
+    TABLE.write_text(rewritten(), encoding="utf-8")

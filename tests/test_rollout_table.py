@@ -10,6 +10,7 @@ import pytest
 from constants import SIMULATOR_VERSION
 from judges.pixels import VERSION
 from scenes import SCENES
+from tests import rollout_table
 from tests.rollout_table import TABLE, pictures, readings
 
 ANEW = "then run: python -m tests.rollout_table"
@@ -55,3 +56,14 @@ def test_clips_that_are_read_differently_have_a_new_version(table: Any, scene: s
         assert NUMBER.sub("#", found[shown][1]) == NUMBER.sub("#", reason), message
         measured, before = ([float(n) for n in NUMBER.findall(text)] for text in (found[shown][1], reason))
         assert measured == pytest.approx(before, abs=0.02, rel=0.02), message
+
+
+@pytest.mark.parametrize("part", ["pictures", "readings"])
+def test_the_table_is_not_written_anew_under_the_same_versions(
+    table: Any, part: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rollout_table, "table", lambda: table | {part: {}})
+    with pytest.raises(SystemExit, match=f"{part} changed"):
+        rollout_table.rewritten()
+    monkeypatch.setattr(rollout_table, "table", lambda: table)
+    assert json.loads(rollout_table.rewritten()) == table
