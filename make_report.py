@@ -18,6 +18,7 @@ from pathlib import Path
 import cli
 from outputs import Outputs
 from paths import ROLLOUTS
+from protocol import CLIPS
 from report import inputs, page, votes
 from scenes import SCENES
 
@@ -41,7 +42,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Imported here: decoding video is loaded only when it is asked for.
         from report.thumbnails import final_frames
 
-        frames = final_frames(args.rollouts, results.keys, clips_read(args.analysis, results))
+        read = {key: cell.protocol.get(CLIPS, {}) for key, cell in results.outcomes.items()}
+        frames = final_frames(args.rollouts, results.keys, read)
     outputs.document("report.html", page.render(results, args.analysis, replies, frames))
     outputs.finish()
     return 0
@@ -56,17 +58,6 @@ def judge_replies(analysis: Path, results: inputs.Results) -> dict[votes.Cell, l
         for scene in SCENES
         for model, logs in votes.judge_logs(analysis, scene, results.keys).items()
     }
-
-
-def clips_read(analysis: Path, results: inputs.Results) -> dict[votes.Cell, dict[int, set[str]]]:
-    """(scene, model) -> seed -> SHA-256 of the clips that the outcome was read from, where a log knows."""
-    found: dict[votes.Cell, dict[int, set[str]]] = {}
-    for scene in SCENES:
-        for model, logs in votes.judge_logs(analysis, scene, results.keys).items():
-            for path in logs.values():
-                for seed, clips in votes.clips_read(path, scene, results.outcomes[scene, model].protocol).items():
-                    found.setdefault((scene, model), {}).setdefault(seed, set()).update(clips)
-    return found
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import base64
 import io
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +21,8 @@ _QUALITY = 65
 # Seed -> its picture: "source", a data URL or None for a clip that does not decode, and "read", whether the clip is the
 # one that the outcome was read from.
 Frames = Mapping[int, Mapping[str, Any]]
-# (scene, model) -> seed -> SHA-256 of the clips that were read.
-Read = Mapping[tuple[str, str], Mapping[int, Collection[str]]]
+# (scene, model) -> seed, as text -> SHA-256 of the clip that its outcome was read from, where that is known.
+Read = Mapping[tuple[str, str], Mapping[str, str]]
 
 
 def final_frames(rollouts: Path, models: Sequence[str], read: Read) -> dict[tuple[str, str], Frames]:
@@ -44,15 +44,15 @@ def final_frames(rollouts: Path, models: Sequence[str], read: Read) -> dict[tupl
         return {key: _frames(cell, read.get(key, {}), progress) for key, cell in clips.items() if cell.found}
 
 
-def _frames(clips: Clips, read: Mapping[int, Collection[str]], progress: "tqdm[None]") -> Frames:
+def _frames(clips: Clips, read: Mapping[str, str], progress: "tqdm[None]") -> Frames:
     frames: dict[int, dict[str, Any]] = {}
     for seed, path in sorted(clips.found.items()):
         try:
             source = _data_url(Image.fromarray(last_frame(path).frame))
         except VideoError:
             source = None
-        known = read.get(seed, ())
-        frames[seed] = {"source": source, "read": bool(known) and sha256_file(path) in known}
+        known = read.get(str(seed))
+        frames[seed] = {"source": source, "read": known is not None and sha256_file(path) == known}
         progress.update()
     return frames
 

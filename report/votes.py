@@ -8,6 +8,7 @@ from typing import Any
 
 from judges.base import State
 from judges.votelog import LoggedReply, VoteLog, log_path
+from protocol import CLIPS
 from report.embedding import embedded
 from scenes import SCENES
 from studies import STUDIES
@@ -57,17 +58,20 @@ def judge_logs(analysis: Path, scene: str, models: Sequence[str]) -> dict[str, d
 def reading(path: Path, scene: str, judge: str, protocol: Mapping[str, Any]) -> Reading:
     """What one judge said of a cell: by seed the votes, their entropy in bits, and every reply as it came.
 
-    protocol: that of the cell's outcomes; the remark says when the replies are not those that the counts come from.
+    Of each rollout the replies of one reading: of the one that the counts come from or, where this log has none of it,
+    of the latest. protocol: that of the cell's outcomes. The remark says when the replies are not those behind the
+    counts, and how many lines of the log are of other readings.
     """
     replies = VoteLog(path, scene).replies
-    seeds = sorted({reply.seed for reply in replies})
-    rollouts = [_rollout(scene, seed, [reply for reply in replies if reply.seed == seed]) for seed in seeds]
+    of_seed = {seed: [r for r in replies if r.seed == seed] for seed in sorted({reply.seed for reply in replies})}
+    shown = {seed: _of_one_reading(of_one, protocol) for seed, of_one in of_seed.items()}
+    rollouts = [_rollout(scene, seed, of_one) for seed, of_one in shown.items()]
     voted = [rollout["entropy"] for rollout in rollouts if rollout["entropy"] is not None]
     return {
         "judge": judge,
         "log": path.name,
-        "remark": _remark(replies, protocol),
-        "versions": sorted({reply.model_version for reply in replies} - {""}),
+        "remark": _remark(shown, protocol, len(replies)),
+        "versions": sorted({reply.model_version for of_one in shown.values() for reply in of_one} - {""}),
         "mean_entropy": sum(voted) / len(voted) if voted else None,
         "unanimous": sum(value == 0 for value in voted),
         "voted": len(voted),
@@ -101,13 +105,15 @@ def _cut(of_judge: Reading, most: int) -> Reading:
     return of_judge | {"rollouts": rollouts}
 
 
-def clips_read(path: Path, scene: str, protocol: Mapping[str, Any]) -> dict[int, set[str]]:
-    """Seed -> SHA-256 of the clips that the reading behind the cell's outcomes was of, as far as this log knows."""
-    found: dict[int, set[str]] = {}
-    for reply in VoteLog(path, scene).replies:
-        if _is_behind(reply, protocol):
-            found.setdefault(reply.seed, set()).add(str(reply.asked.get("clip_sha256")))
-    return found
+def _of_one_reading(replies: Sequence[LoggedReply], protocol: Mapping[str, Any]) -> list[LoggedReply]:
+    """Of a rollout's replies those behind its outcome; without any, those that were asked for like the latest.
+
+    Of two votes with one number the first counts, as in VoteLog.votes.
+    """
+    behind = [reply for reply in replies if _is_behind(reply, protocol)]
+    of_one = behind or [reply for reply in replies if reply.asked == replies[-1].asked]
+    first = {reply.vote: reply for reply in reversed(of_one) if reply.state is State.VOTE}
+    return [reply for reply in of_one if reply.state is not State.VOTE or reply is first[reply.vote]]
 
 
 def _rollout(scene: str, seed: int, replies: Sequence[LoggedReply]) -> dict[str, Any]:
@@ -123,22 +129,30 @@ def _rollout(scene: str, seed: int, replies: Sequence[LoggedReply]) -> dict[str,
 
 
 def _is_behind(reply: LoggedReply, protocol: Mapping[str, Any]) -> bool:
-    """Whether the reply was asked for as the outcome file says that its outcomes were."""
-    return all(protocol.get(name) == reply.asked.get(asked) for name, asked in _SHARED.items())
+    """Whether the reply was asked for as the outcome file says of its outcomes: of this clip, so, and so many times."""
+    wanted = {asked: protocol.get(name) for name, asked in _SHARED.items()}
+    wanted["clip_sha256"] = protocol.get(CLIPS, {}).get(str(reply.seed))
+    votes = protocol.get("votes")
+    return reply.asked == wanted and isinstance(votes, int) and reply.vote < votes
 
 
-def _remark(replies: Sequence[LoggedReply], protocol: Mapping[str, Any]) -> str:
-    """Empty when the outcomes come from every reply."""
-    others = sum(not _is_behind(reply, protocol) for reply in replies)
-    if not others:
-        return ""
-    if others < len(replies):
-        return f"{others} of these {len(replies)} replies are not of the reading behind the counts."
-    return "Not the reading behind the counts: " + (
-        "its judge, question or settings differ from those of the outcome file."
-        if protocol
-        else "the outcome file does not record who read it."
-    )
+def _remark(shown: Mapping[int, Sequence[LoggedReply]], protocol: Mapping[str, Any], logged: int) -> str:
+    """shown: by seed. logged: lines of the whole log. Empty when the counts come from every reply on the log."""
+    others = sum(not _is_behind(of_one[0], protocol) for of_one in shown.values())
+    left_out = logged - sum(len(of_one) for of_one in shown.values())
+    parts = []
+    if others and others < len(shown):
+        parts.append(f"Not of the reading behind the counts: the replies about {others} of {len(shown)} rollouts.")
+    elif others:
+        why = (
+            "its judge, clips, question, settings or votes differ from those of the outcome file."
+            if protocol
+            else "the outcome file does not record who read it."
+        )
+        parts.append(f"Not the reading behind the counts: {why}")
+    if left_out:
+        parts.append(f"Further lines of the log, of other clips or otherwise asked for, are left out: {left_out}.")
+    return " ".join(parts)
 
 
 def _said(scene: str, reply: LoggedReply) -> str:

@@ -4,13 +4,17 @@ import copy
 import json
 import shutil
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 from common import copied_outcomes, write_model
-from judges.base import Evidence, RawReply, State
-from judges.votelog import VoteLog, log_path
+from files import write_json
+from judges.base import Evidence, Judge, RawReply, State
+from judges.engine import DONE, CellResult
+from judges.provenance import cell_protocol
+from judges.votelog import VoteLog, asked, log_path
 from paths import ANALYSIS
 from scenes import SCENES
 
@@ -59,26 +63,46 @@ def _add(value: Any, key: str) -> None:
         value["pairs"] += [*mine, {"a": ORIGINAL, "b": key, "corrected": twin, "percentile": twin, "scenes": scenes}]
 
 
+@dataclass(frozen=True)
+class AnyJudge:
+    """What a log and an outcome file record of a judge that is never asked."""
+
+    name: str
+    model: str = "judge"
+    fps: float = 1.0
+
+    def settings(self, kind: str) -> dict[str, Any]:
+        return {"video_fps": self.fps}
+
+
 def log_votes(
     analysis: Path,
     scene: str,
     model: str,
-    judge: str,
+    judge: str | AnyJudge,
     replies: dict[int, list[str]],
     clips: Mapping[int, str] = MappingProxyType({}),
-) -> None:
-    """A judge's log of a cell: for each seed the text of its replies, in order. clips: SHA-256 of what was read."""
-    log = VoteLog(log_path(analysis, "main", scene, model, judge), scene)
-    evidence = Evidence(
-        kind="final_frame",
-        rollout=f"{scene}/{model}",
-        clip=Path("clip.mp4"),
-        clip_sha256="0" * 64,
-        frames=72,
-        promised_frames=72,
-    )
+) -> dict[str, Any]:
+    """A judge's log of a cell, or more of it: for each seed the text of its replies, in order.
+
+    clips: SHA-256 of what was read. Returns the protocol entry of the outcomes that come from these votes.
+    """
+    judge = cast("Judge", AnyJudge(judge) if isinstance(judge, str) else judge)
+    log = VoteLog(log_path(analysis, "main", scene, model, judge.name), scene)
+    read = {seed: clips.get(seed, "0" * 64) for seed in replies}
+    result = CellResult(dict.fromkeys(replies, DONE), clips=read)
     for seed, texts in replies.items():
-        for vote, text in enumerate(texts, start=1):
-            asked = {"judge": judge, "clip_sha256": clips.get(seed, "0" * 64)}
-            log.append(seed, vote, asked, evidence, RawReply(State.VOTE, text, model_version="judge-1"))
+        evidence = Evidence("final_frame", f"{scene}/{model}", Path("clip.mp4"), read[seed], 72, 72)
+        about = asked(judge, SCENES[scene], read[seed])
+        result.votes[seed] = [
+            log.append(seed, vote, about, evidence, RawReply(State.VOTE, text, model_version="judge-1"))
+            for vote, text in enumerate(texts)
+        ]
     log.close()
+    return cell_protocol(judge, SCENES[scene], max(map(len, replies.values())), result, {})
+
+
+def record_protocol(analysis: Path, scene: str, model: str, protocol: Mapping[str, Any]) -> None:
+    """Say in a cell's outcome file how it was read."""
+    path = analysis / f"{scene}_{model}_bins.json"
+    write_json(path, json.loads(path.read_text(encoding="utf-8")) | {"protocol": protocol})

@@ -2,7 +2,9 @@
 
 import json
 import math
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -10,15 +12,15 @@ from hypothesis import strategies as st
 
 import make_report
 from constants import N_ROLLOUTS
-from files import write_json
 from models import PUBLISHED
 from report import inputs, page
 from report.embedding import embedded
 from report.thumbnails import final_frames
-from report.votes import MAX_SHOWN_CHARS, clips_read, entropy_bits, fitted, judge_logs, reading
-from report_data import committed, log_votes
+from report.votes import MAX_SHOWN_CHARS, Reading, entropy_bits, fitted, judge_logs, reading
+from report_data import AnyJudge, committed, log_votes, record_protocol
 from scenes import SCENES
-from services.clips import moving_clip
+from tests.services.clips import moving_clip, unique_clip
+from tests.services.reading_room import reading_room
 from video_io import sha256_file
 
 CELL = ("dice", "wan")
@@ -51,18 +53,93 @@ def test_the_report_reads_logs_and_leaves_them_alone(tmp_path: Path) -> None:
     assert found["remark"].startswith("Not the reading behind the counts: the outcome file does not record")
 
 
-def test_replies_say_when_the_counts_do_not_come_from_them(tmp_path: Path) -> None:
-    log_votes(tmp_path, "dice", "wan", "gemini", {0: ["5", "1"]})
-    path = judge_logs(tmp_path, "dice", ["wan"])["wan"]["gemini"]
-    assert reading(path, "dice", "gemini", {"judge": "gemini"})["remark"] == ""
-    other = reading(path, "dice", "gemini", {"judge": "another"})["remark"]
-    assert other.startswith("Not the reading behind the counts: its judge, question or settings differ")
-    line = json.loads(path.read_text(encoding="utf-8").splitlines()[0])
-    line["asked"]["judge"] = "another"
-    with path.open("a", encoding="utf-8") as log:
-        log.write(json.dumps(line) + "\n")
-    mixed = reading(path, "dice", "gemini", {"judge": "another"})["remark"]
-    assert mixed == "2 of these 3 replies are not of the reading behind the counts."
+def read_log(folder: Path, protocol: Mapping[str, Any], judge: str = "gemini") -> Reading:
+    return reading(judge_logs(folder, "dice", ["wan"])["wan"][judge], "dice", judge, protocol)
+
+
+def said(of_judge: Reading) -> dict[int, list[str]]:
+    return {rollout["seed"]: [reply["said"] for reply in rollout["replies"]] for rollout in of_judge["rollouts"]}
+
+
+def test_replies_behind_the_counts_stand_without_a_remark(tmp_path: Path) -> None:
+    protocol = log_votes(tmp_path, *CELL, "gemini", {0: ["5", "1", "5"]})
+    found = read_log(tmp_path, protocol)
+    assert (found["remark"], said(found)) == ("", {0: ["5", "1", "5"]})
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"judge": "another"},
+        {"judge_model": "another"},
+        {"judge_settings": {"video_fps": 8.0}},
+        {"question_sha256": "1" * 64},
+        {"evidence": "video"},
+        {"clip_sha256": {"0": "1" * 64}},
+        {"clip_sha256": {}},
+        {"votes": 0},
+    ],
+)
+def test_replies_that_the_counts_do_not_come_from_say_so(tmp_path: Path, other: dict[str, Any]) -> None:
+    protocol = log_votes(tmp_path, *CELL, "gemini", {0: ["5", "1", "5"]})
+    found = read_log(tmp_path, protocol | other)
+    assert found["remark"].startswith(
+        "Not the reading behind the counts: its judge, clips, question, settings or votes"
+    )
+    assert said(found) == {0: ["5", "1", "5"]}
+    assert "does not record who read it" in read_log(tmp_path, {})["remark"]
+
+
+def test_of_two_readings_the_one_behind_the_counts_is_shown(tmp_path: Path) -> None:
+    first = log_votes(tmp_path, *CELL, "gemini", {0: ["4", "4", "4"], 1: ["1", "1", "1"]}, {1: "1" * 64})
+    second = log_votes(tmp_path, *CELL, "gemini", {1: ["2", "2", "2"]}, {1: "2" * 64})
+    later = first | {"clip_sha256": first["clip_sha256"] | second["clip_sha256"]}
+    for protocol, outcome in ((first, "1"), (later, "2")):
+        found = read_log(tmp_path, protocol)
+        assert said(found) == {0: ["4"] * 3, 1: [outcome] * 3}
+        assert [rollout["entropy"] for rollout in found["rollouts"]] == [0, 0]
+        assert found["remark"].endswith("of other clips or otherwise asked for, are left out: 3.")
+        assert "behind the counts" not in found["remark"]
+    # Where neither is behind them, the latest.
+    unknown = read_log(tmp_path, first | {"clip_sha256": {"0": "0" * 64}})
+    assert said(unknown)[1] == ["2"] * 3
+    assert unknown["remark"].startswith("Not of the reading behind the counts: the replies about 1 of 2 rollouts.")
+
+
+def test_settings_tell_readings_apart(tmp_path: Path) -> None:
+    slow = log_votes(tmp_path, *CELL, AnyJudge("gemini", fps=1.0), {0: ["1", "1"]})
+    log_votes(tmp_path, *CELL, AnyJudge("gemini", fps=8.0), {0: ["2", "2"]})
+    assert said(read_log(tmp_path, slow)) == {0: ["1", "1"]}
+
+
+def test_votes_beyond_those_that_were_counted_are_left_out(tmp_path: Path) -> None:
+    protocol = log_votes(tmp_path, *CELL, "gemini", {0: ["5", "5", "5", "1", "2"]}) | {"votes": 3}
+    found = read_log(tmp_path, protocol)
+    assert (said(found), found["mean_entropy"]) == ({0: ["5"] * 3}, 0)
+    assert found["remark"].endswith("left out: 2.")
+
+
+def test_of_two_votes_with_one_number_the_first_counts(tmp_path: Path) -> None:
+    protocol = log_votes(tmp_path, *CELL, "gemini", {0: ["5", "5"]})
+    log_votes(tmp_path, *CELL, "gemini", {0: ["1", "1"]})
+    assert said(read_log(tmp_path, protocol)) == {0: ["5", "5"]}
+
+
+def test_a_cell_that_was_read_again_with_other_clips_shows_the_last_reading(tmp_path: Path) -> None:
+    with reading_room(tmp_path) as room:
+        room.put_clips(study="main", count=32)
+        assert room.run(study="main").code == 0
+        for seed in range(4):
+            clip = room.clip(seed, "main")
+            clip.write_bytes(unique_clip(moving_clip(100 + 4 * seed), "anew"))
+        assert room.run("--force", study="main").code == 0
+        outcomes = room.outcomes("main")
+        path = room.log_file("main")
+    found = reading(path, "dice", "gemini", outcomes["protocol"])
+    assert found["remark"].endswith("left out: 12.") and "behind" not in found["remark"]
+    assert (found["unanimous"], found["mean_entropy"]) == (32, 0)
+    labels = [None if votes[0] == "null" else int(votes[0]) for votes in said(found).values()]
+    assert labels == [rollout["bin"] for rollout in outcomes["rollouts"]]
 
 
 @given(st.lists(st.one_of(st.none(), st.integers(1, 4)), min_size=1, max_size=7))
@@ -116,7 +193,7 @@ def test_replies_are_cut_until_they_fit(tmp_path: Path, letter: str) -> None:
 def test_full_logs_of_all_models_leave_the_page_small(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     analysis = committed(tmp_path)
     asked = {"judge": "gemini", "clip_sha256": "0" * 64}
-    line = {"asked": asked, "came": "vote", "reply": "5 " + "<x>" * 400, "detail": "", "model_version": "judge-1"}
+    line = {"asked": asked, "came": "vote", "reply": "5 " + "<" * 1200, "detail": "", "model_version": "judge-1"}
     lines = [json.dumps(line | {"seed": i // 3, "vote": i % 3 + 1}) + "\n" for i in range(3 * N_ROLLOUTS)]
     folder = analysis / "vlm_logs" / "main"
     folder.mkdir(parents=True)
@@ -132,26 +209,20 @@ def test_full_logs_of_all_models_leave_the_page_small(tmp_path: Path, capsys: py
 # --- which clip was read ------------------------------------------------------------------------------------------
 
 
-def test_a_frame_is_that_of_the_clip_that_was_read_only_when_a_log_says_so(tmp_path: Path) -> None:
+def test_a_frame_is_that_of_the_clip_that_was_read_only_when_the_outcome_file_says_so(tmp_path: Path) -> None:
     cell = tmp_path / "rollouts" / "main" / "dice" / "wan"
     cell.mkdir(parents=True)
     for seed in range(3):
         (cell / f"seed_{seed}.mp4").write_bytes(moving_clip())
-    clips = {0: sha256_file(cell / "seed_0.mp4"), 1: "1" * 64}
-    log_votes(tmp_path, *CELL, "gemini", {seed: ["5"] for seed in clips}, clips)
-    path = judge_logs(tmp_path, "dice", ["wan"])["wan"]["gemini"]
-    read = {CELL: clips_read(path, "dice", {"judge": "gemini"})}
-    assert read[CELL] == {seed: {clip} for seed, clip in clips.items()}
+    read = {CELL: {"0": sha256_file(cell / "seed_0.mp4"), "1": "1" * 64}}
     frames = final_frames(tmp_path / "rollouts", ["wan"], read)[CELL]
     assert {seed: frame["read"] for seed, frame in frames.items()} == {0: True, 1: False, 2: False}
-    # Another reading than that of the outcomes knows nothing of their clips.
-    assert clips_read(path, "dice", {"judge": "another"}) == {}
 
 
-def test_the_clips_that_were_read_reach_the_page(tmp_path: Path) -> None:
+def test_the_clips_that_were_read_reach_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     analysis = committed(tmp_path)
-    path = analysis / "dice_wan_bins.json"
-    outcomes = json.loads(path.read_text(encoding="utf-8"))
-    write_json(path, outcomes | {"protocol": {"judge": "gemini"}})
-    log_votes(analysis, *CELL, "gemini", {4: ["5"]}, {4: "4" * 64})
-    assert make_report.clips_read(analysis, inputs.read(analysis)) == {CELL: {4: {"4" * 64}}}
+    record_protocol(analysis, *CELL, log_votes(tmp_path, *CELL, "gemini", {4: ["5"]}, {4: "4" * 64}))
+    asked_for: list[Any] = []
+    monkeypatch.setattr("report.thumbnails.final_frames", lambda *arguments: asked_for.append(arguments[2]) or {})
+    assert make_report.main(["--analysis", str(analysis), "--thumbnails"]) == 0
+    assert asked_for[0][CELL] == {"4": "4" * 64} and asked_for[0]["dice", "veo31"] == {}

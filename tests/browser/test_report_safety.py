@@ -1,6 +1,5 @@
 """Names, replies and file names are other people's text: they are shown, and never run. And everybody can read it."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -8,8 +7,7 @@ import pytest
 import make_report
 from browser.conftest import EVIL_JUDGE, EVIL_MODEL, EVIL_REPLIES
 from browser.driving import Page
-from files import write_json
-from report_data import committed, log_votes
+from report_data import committed, log_votes, record_protocol
 from simulator import simulate
 from video_io import sha256_file, write_video
 
@@ -99,10 +97,9 @@ def test_the_final_frames_of_the_clips_on_disk_are_in_the_page(window: Page, tmp
     write_video(cell / "seed_0.mp4", simulate("dice", "sim_collapsed", 0, size=(428, 240))[1], 24)
     tall = (frame[:, ::2] for frame in simulate("dice", "sim_collapsed", 3, size=(428, 240))[1])
     write_video(cell / "seed_3.mp4", tall, 24)
-    # The log knows one of the two.
-    outcomes = json.loads((analysis / "dice_wan_bins.json").read_text(encoding="utf-8"))
-    write_json(analysis / "dice_wan_bins.json", outcomes | {"protocol": {"judge": "gemini"}})
-    log_votes(analysis, "dice", "wan", "gemini", {0: ["5"], 3: ["5"]}, {0: sha256_file(cell / "seed_0.mp4")})
+    # One of the two was read.
+    read = log_votes(analysis, "dice", "wan", "gemini", {0: ["5"], 3: ["5"]}, {0: sha256_file(cell / "seed_0.mp4")})
+    record_protocol(analysis, "dice", "wan", read)
     (cell / "seed_2.mp4").write_bytes(b"no video")
     options = ["--analysis", str(analysis), "--thumbnails", "--rollouts", str(tmp_path / "rollouts")]
     assert make_report.main(options) == 0
