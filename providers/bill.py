@@ -52,8 +52,14 @@ def bill(requests: Sequence[Request], steps: Mapping[RolloutKey, Step], settings
             f"{looked_at} of these may have been paid for: each is looked at once more first, and created anew only "
             "when there is still no video of it."
         )
+    lost = sum(step is Step.LOOK_UP for step in steps.values())
+    if lost:
+        notes.append(
+            f"Not counted here: {lost} of those under way may never have been created. Each is looked up first, and "
+            "created when it was not."
+        )
     max_predictions = settings.max_predictions
-    if max_predictions is not None and max_predictions < len(to_create):
+    if max_predictions is not None and max_predictions < len(to_create) + lost:
         notes.append(f"--max-predictions {max_predictions}: this run creates no more than that.")
     if None in clips:
         notes.append(f"{_UNKNOWN}: the inputs of some model do not say how long its videos are.")

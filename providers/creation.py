@@ -23,6 +23,8 @@ from providers.run_state import WAITING, Pauses, RunState, Settings, cell_name
 
 # Creates without an answer that came to nothing, before the rollout is given up: some minutes of a provider's trouble.
 _UNANSWERED_CREATES = 5
+# So many hints of a rate limit are followed to the letter, until some create is let through.
+_TRUSTED_HINTS = 3
 # A provider that asks for a longer pause than this has run out of a quota: the run ends, to be continued later.
 _QUOTA_PAUSE_S = 900.0
 
@@ -113,14 +115,19 @@ class Creator:
     async def _submit(self, request: Request) -> Prediction | None:
         """The paid call, repeated only after an answer that nothing was created; None when it is not made after all."""
         pauses, clock = self._pauses(), asyncio.get_running_loop().time
+        refusals, last_created = 0, self._last_created
         while True:
             try:
                 prediction = await self._provider.submit(request)
                 self._last_created = clock()
                 return prediction
             except RateLimitedError as error:
-                # A hint of no time at all says no more than none.
+                # A hint of no time at all says no more than none; nor does one after which nobody is let through.
+                refusals = refusals + 1 if last_created == self._last_created else 1
+                last_created = self._last_created
                 pause = error.seconds or pauses.next()
+                if refusals > _TRUSTED_HINTS and pause == error.seconds:
+                    pause = max(pause, pauses.next())
                 if pause > _QUOTA_PAUSE_S:
                     raise UnusableError(f"{error}; the limit lasts for {pause / 60:.0f} minutes") from error
                 # Where many wait for a slow rate, one of them may wait long: only a limit for all is one without end.

@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import BrokenExecutor, Executor
 from pathlib import Path
 
 from protocol import Generation
-from providers.base import Lost, Prediction, Request, RolloutKey, State
+from providers.base import Lost, Prediction, Request, RolloutKey, State, UnusableError
 
 
 class LocalProvider:
@@ -43,7 +43,11 @@ class LocalProvider:
         return {}
 
     async def download(self, request: Request, video: str, path: Path) -> None:
-        await asyncio.get_running_loop().run_in_executor(self._executor, self._render, request, path)
+        try:
+            await asyncio.get_running_loop().run_in_executor(self._executor, self._render, request, path)
+        except BrokenExecutor as error:
+            # Every other worker of the pool is ended with it.
+            raise UnusableError("a rendering process was ended from outside, perhaps for want of memory") from error
 
     async def cancel(self, prediction_id: str) -> Prediction:
         """There is nothing to cancel: what is rendered ends with the process."""

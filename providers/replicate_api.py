@@ -133,7 +133,11 @@ class ReplicateProvider:
 
     async def prepare(self, generations: Sequence[Generation]) -> list[str]:
         # The token first: with a bad one, models and versions are said not to exist.
-        await self._preflight(lambda: self._get("/v1/account", self._client.accounts.async_current()))
+        try:
+            await self._preflight(lambda: self._get("/v1/account", self._client.accounts.async_current()))
+        except _HttpError as error:
+            message = f"{self._base_url}: {error}; expected Replicate's API there, in {BASE_URL} without its /v1"
+            raise UserError(message) from error
         remarks = []
         schemas: dict[str, Mapping[str, Any]] = {}
         for generation in generations:
@@ -238,7 +242,7 @@ class ReplicateProvider:
             raise _HttpError(response.status_code, detail, hints.seconds(response.headers, body))
 
     async def _call(self, call: Awaitable[_Result]) -> _Result:
-        """A call that may be made again: raises UnreachableError, UnusableError, or one of _UNREADABLE."""
+        """A call that may be made again: raises UnreachableError, UnusableError, _HttpError 404, or of _UNREADABLE."""
         try:
             return await asyncio.wait_for(call, _CALL_TIMEOUT_S)
         except _HttpError as error:
@@ -307,7 +311,7 @@ class ReplicateProvider:
     async def _listed_since(self, horizon: datetime) -> list[dict[str, Any]]:
         """Our predictions since `horizon` on our clock, newest first."""
         listed: list[dict[str, Any]] = []
-        page = await self._get("/v1/predictions", self._client.predictions.async_list())
+        page = await self._list_page("/v1/predictions", self._client.predictions.async_list())
         while True:
             try:
                 results = [dict(data) for data in page["results"]]
@@ -322,7 +326,13 @@ class ReplicateProvider:
                 raise UnreachableError(
                     f"the list of predictions goes on at {cursor.host}; expected {self._base_url.host}"
                 )
-            page = await self._get(str(cursor), self._client.predictions.async_list(str(cursor)))
+            page = await self._list_page(str(cursor), self._client.predictions.async_list(str(cursor)))
+
+    async def _list_page(self, path: str, call: Awaitable[Any]) -> dict[str, Any]:
+        try:
+            return await self._get(path, call)
+        except _HttpError as error:
+            raise UnusableError(f"cannot list the predictions: {error}") from error
 
     def _created(self, data: Mapping[str, Any]) -> datetime:
         """When a prediction was created, on our clock."""

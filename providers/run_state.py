@@ -10,7 +10,10 @@ from providers.base import Request, RolloutKey, State
 
 # What a rollout is shown as before its end, or after it (SUCCEEDED is "done").
 WAITING, RUNNING, DOWNLOADING, DONE = "waiting", "running", "downloading", "done"
-DISPLAY = (WAITING, RUNNING, DOWNLOADING, DONE, *(state.value for state in State if state is not State.SUCCEEDED))
+_FAILURES = tuple(state.value for state in State if state is not State.SUCCEEDED)
+# Where something else has the video's name, there is no attempt that could have ended.
+IN_THE_WAY = "in_the_way"
+DISPLAY = (WAITING, RUNNING, DOWNLOADING, DONE, *_FAILURES, IN_THE_WAY)
 
 # So many equal failures one after the other, and a cell's further attempts would fail alike.
 EQUAL_FAILURES_STOP = 5

@@ -14,7 +14,7 @@ from providers.base import ATTEMPTED_AGAIN, Provider, ProviderError, Request, Ro
 from providers.engine import Engine
 from providers.history import History, identical_videos
 from providers.resume import Step, check_writable, fault, next_step, plan, recover, video_path
-from providers.run_state import DISPLAY, DONE, WAITING, Report, Settings, cell_name
+from providers.run_state import DISPLAY, DONE, IN_THE_WAY, WAITING, Report, Settings, cell_name
 
 _Key = TypeVar("_Key", bound=Hashable)
 
@@ -82,7 +82,7 @@ def _at_rest(history: History, key: RolloutKey, step: Step, retry: bool) -> str 
     if step in {Step.NOTHING, Step.FOREIGN}:
         return DONE
     if step is Step.IN_THE_WAY:
-        return State.DAMAGED
+        return IN_THE_WAY
     last = history.rollout(key).last
     return last.state.value if step is Step.GIVEN_UP and not retry and last is not None and last.state else None
 

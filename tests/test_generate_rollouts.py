@@ -558,6 +558,17 @@ def test_the_bill_needs_no_key_and_changes_nothing(tmp_path: Path, monkeypatch: 
         assert {path: path.read_bytes() for path in place.rollouts.rglob("*") if path.is_file()} == before
 
 
+def test_the_bill_names_what_may_have_to_be_created_as_well(tmp_path: Path) -> None:
+    with studio(tmp_path) as place:
+        _lost_intent(place)
+        ran = place.run("--count", "3", "--dry-run", "--max-predictions", "2")
+        assert "| wan | 0 | 1 | 0 | 2 | 6 | ? |" in ran.out
+        assert "1 of those under way may never have been created" in ran.out
+        assert "--max-predictions 2: this run creates no more than that" in ran.out
+        place.run("--count", "3")
+        assert "under way may" not in place.run("--count", "4", "--dry-run").out
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -588,6 +599,7 @@ def test_bad_arguments_are_one_line(arguments: list[str], says: str, capsys: pyt
         ({"REPLICATE_BASE_URL": "http://example.org"}, "REPLICATE_BASE_URL: http://example.org; expected https"),
         ({"REPLICATE_BASE_URL": "https://me:secret@example.org"}, "REPLICATE_BASE_URL: holds a user name or password"),
         ({"REPLICATE_BASE_URL": "http://127.0.0.1:9"}, "ConnectError"),
+        ({"REPLICATE_BASE_URL": "{url}/v1"}, "/v1: HTTP 404: Not found: "),
     ],
 )
 def test_an_unusable_account_is_told_before_anything_is_paid(
@@ -599,9 +611,10 @@ def test_an_unusable_account_is_told_before_anything_is_paid(
 ) -> None:
     with studio(tmp_path) as place:
         for name, value in {**place.environment, **variables}.items():
-            monkeypatch.setenv(name, value)
+            monkeypatch.setenv(name, value.replace("{url}", place.service.url))
         assert generate_rollouts.main(place.arguments("--count", "1")) == 2
         error = capsys.readouterr().err
+        assert error.count("\n") == 1
         assert says in error and "wrong-token" not in error and "secret" not in error
         assert not place.service.predictions
 
@@ -618,6 +631,30 @@ def test_a_preflight_without_an_answer_is_made_again_and_ends_in_one_line(
         ran = place.run("--count", "2")
         assert ran.code == 2 and "expected an answer; nothing was paid" in ran.err
         assert ran.err.count("\n") == 1 and "REPLICATE_API_TOKEN" not in ran.err
+        assert len(place.service.predictions) == 1
+
+
+@pytest.mark.parametrize("path", ["/v1/account", "/v1/models/", "/v1/predictions"])
+@pytest.mark.parametrize("status", [401, 404])
+def test_an_answer_that_no_repeat_changes_ends_a_preflight_in_one_line(tmp_path: Path, path: str, status: int) -> None:
+    with studio(tmp_path) as place:
+        _lost_intent(place)
+        place.service.fail("GET", path, json_response({"detail": "no such page"}, status))
+        ran = place.run("--count", "1")
+        told = ran.err.removeprefix("main: 1 waiting\n")
+        assert ran.code == 2 and f"HTTP {status}: no such page" in told and told.count("\n") == 1
+        assert not place.service.predictions
+        assert place.run("--count", "1").code == 0
+        assert len(place.service.predictions) == 1
+
+
+def test_a_list_that_is_not_there_ends_the_run_and_a_rerun_finds_what_was_created(tmp_path: Path) -> None:
+    with studio(tmp_path) as place:
+        place.service.fail("POST", "/predictions", Fault(NO_ANSWER, after=True))
+        place.service.fail("GET", "/v1/predictions", json_response({"detail": "no such page"}, 404))
+        ran = place.run("--count", "1")
+        assert ran.code == 1 and "no more predictions are created: cannot list the predictions: HTTP 404" in ran.out
+        assert place.run("--count", "1").code == 0
         assert len(place.service.predictions) == 1
 
 
@@ -746,7 +783,7 @@ def test_what_only_has_the_name_of_a_video_is_named_and_left_alone(tmp_path: Pat
         assert ran.code == 1 and len(place.service.predictions) == 1
         for seed in range(3):
             assert f"{cell / f'seed_{seed}.mp4'}: " in ran.out
-        assert "missing: dice / wan seed 0-2: damaged" in ran.out
+        assert "missing: dice / wan seed 0-2: in_the_way\n" in ran.out and "--retry" not in ran.out
         assert (cell / "seed_0.mp4").is_dir() and (cell / "seed_2.mp4").read_text() == "text"
 
 

@@ -12,8 +12,10 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -499,15 +501,20 @@ def test_an_unreadable_answer_to_a_cancel_is_asked_for_again(tmp_path: Path) -> 
         assert len(place.service.predictions) == 2 and len(place.service.paid()) == 1
 
 
-def test_a_rate_limit_without_end_ends_the_run(tmp_path: Path) -> None:
-    throttled = json_response({"detail": "slow down"}, 429, {"Retry-After": "0"})
+@pytest.mark.parametrize(("hint", "trusted"), [("0", 0), ("0.001", 3)])
+def test_a_rate_limit_without_end_ends_the_run_and_its_pauses_grow(tmp_path: Path, hint: str, trusted: int) -> None:
+    throttled = json_response({"detail": "slow down"}, 429, {"Retry-After": hint})
     with studio(tmp_path) as place:
         place.service.fail("POST", "/predictions", *[throttled] * 1000)
         report = _generate(place, Settings(1, 60_000, deadline_s=0.5))
         assert report.created == 0 and any("nothing was let through for" in remark for remark in report.remarks)
         arrivals = [request.time for request in place.service.sent("POST", "/predictions")]
-        gaps = [later - earlier for earlier, later in itertools.pairwise(arrivals)]
-        assert min(gaps) >= 4 * POLL_INTERVAL_S, "a hint of no time is no leave to ask without a pause"
+        gaps = [later - earlier for earlier, later in itertools.pairwise(arrivals)][trusted:]
+        assert len(gaps) >= 3
+        for number, gap in enumerate(gaps):
+            assert gap >= 4 * POLL_INTERVAL_S * 2**number, (
+                "a hint after which nothing is let through is no leave to ask"
+            )
         place.service.forget_faults()
         assert place.run("--count", "1").code == 0
         assert len(place.service.predictions) == 1
@@ -599,6 +606,25 @@ def test_videos_that_an_earlier_run_could_not_fetch_hold_up_no_creates(tmp_path:
         _generate(place, Settings(8, 60_000, deadline_s=0.2), count=4)
         report = _generate(place, Settings(1, 60_000, deadline_s=1.0), count=12)
         assert sorted(report.states.values()) == ["done"] * 8 + ["stuck"] * 4
+
+
+def test_a_renderer_that_is_killed_is_told_in_one_line_and_a_rerun_goes_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def killed(request: Request, path: Path) -> None:
+        raise BrokenProcessPool("a process in the process pool was terminated abruptly")
+
+    def render(request: Request, path: Path) -> None:
+        path.write_bytes(moving_clip())
+
+    with studio(tmp_path) as place:
+        requests = [Request(generation(STUDIES["main"], "dice", MODELS["wan"], place.frames), seed) for seed in (0, 1)]
+        for renderer, code in ((killed, 1), (render, 0)):
+            provider = partial(LocalProvider, "simulator", renderer, ThreadPoolExecutor(1))
+            assert run(requests, place.rollouts / "main", provider, Settings(1, 60_000), "the command") == code
+            told = capsys.readouterr().out
+            assert ("no more predictions are created: a rendering process was ended" in told) == bool(code)
+            assert ("continue with:\nthe command\n" in told) == bool(code) and "--retry" not in told
 
 
 class Unreachable(LocalProvider):
