@@ -147,7 +147,7 @@ def test_new_records_may_say_how_they_were_made_and_nothing_else(analysis: Path)
         read_dice(analysis)
     for hashes in ("x", {"0": 1}):
         path.write_text(json.dumps(data | {"protocol": {"clip_sha256": hashes}}))
-        with pytest.raises(UserError, match="clip_sha256 is .*; expected an object of hashes by seed"):
+        with pytest.raises(UserError, match=r"clip_sha256 is .*; expected an object of hashes by seed"):
             read_dice(analysis)
     path.write_text(json.dumps(data | {"note": "x"}))
     with pytest.raises(UserError, match="the file has an unknown key note"):
