@@ -3,7 +3,8 @@
     python make_report.py [--thumbnails [--rollouts DIR]] [--analysis DIR]
 
 Reads   analysis/results/*.json (of the other scripts), analysis/{scene}_{model}_bins.json (outcomes in seed order, and
-        their hashes), analysis/vlm_logs/main/*.jsonl (the judges' replies, where there are any)
+        their hashes), analysis/vlm_logs/main/*.jsonl (the judges' replies, where there are any); to check that results
+        are up to date also the outcomes of the ablations and controls, and analysis/human_labels.json
 Writes  analysis/report.html: one file without a network, for everybody whose results are there
 Free: needs no key and no network.
 

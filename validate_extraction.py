@@ -21,7 +21,7 @@ from constants import INTERVAL_LEVEL
 from errors import UserError
 from outputs import Outputs
 from studies import STUDIES
-from validation import METHOD, Pair, compare_by_scene, rates_table
+from validation import METHOD, compare_by_scene, joined, rates_table
 
 
 @cli.command
@@ -67,19 +67,6 @@ def read_by_a_judge(analysis: Path, labels: Sequence[records.HumanLabel], path: 
     if unread:
         print(f"left out, as no judge has read them yet (extract_bin.py does): {named}")
     return [label for label in labels if (label.study, label.scene, label.model) not in unread]
-
-
-def joined(analysis: Path, scenes: Sequence[str], labels: Sequence[records.HumanLabel]) -> dict[str, list[Pair]]:
-    """Scene -> (judge, person) of each labelled rollout. A labelled cell without an outcome file is a UserError."""
-    labels = [label for label in labels if label.scene in scenes]
-    cells = {
-        (scene, model): records.read_cell(analysis, STUDIES[study], scene, model)
-        for study, scene, model in sorted({(label.study, label.scene, label.model) for label in labels})
-    }
-    pairs: dict[str, list[Pair]] = {scene: [] for scene in scenes}
-    for label in labels:
-        pairs[label.scene].append((cells[label.scene, label.model].bins[label.seed], label.bin))
-    return pairs
 
 
 if __name__ == "__main__":

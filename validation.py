@@ -1,11 +1,14 @@
 """How a judge's readings compare with what is held to be right: counts and exact rates, and the table of them."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from constants import INTERVAL_LEVEL
+from records import HumanLabel, read_cell
 from scenes import SCENES
 from stats_utils import clopper_pearson
+from studies import STUDIES
 from tables import DASH, Column, Entry, Table
 
 # Rate -> what is counted, and out of what.
@@ -20,6 +23,19 @@ TOTAL = "total"
 
 # What the judge said of one rollout, and what the reference says, a person or the truth: 1..k, or None for unscorable.
 Pair = tuple[int | None, int | None]
+
+
+def joined(analysis: Path, scenes: Sequence[str], labels: Sequence[HumanLabel]) -> dict[str, list[Pair]]:
+    """Scene -> (judge, person) of each labelled rollout. A labelled cell without an outcome file is a UserError."""
+    labels = [label for label in labels if label.scene in scenes]
+    cells = {
+        (scene, model): read_cell(analysis, STUDIES[study], scene, model)
+        for study, scene, model in sorted({(label.study, label.scene, label.model) for label in labels})
+    }
+    pairs: dict[str, list[Pair]] = {scene: [] for scene in scenes}
+    for label in labels:
+        pairs[label.scene].append((cells[label.scene, label.model].bins[label.seed], label.bin))
+    return pairs
 
 
 def compare_by_scene(pairs: Mapping[str, Sequence[Pair]]) -> dict[str, dict[str, Any]]:

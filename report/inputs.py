@@ -144,6 +144,7 @@ def _controls(analysis: Path) -> tuple[Control, ...]:
         return ()
     names = ("mntv", "scorability", "expected", "low", "high")
     controls = read_results(analysis, CONTROLS)["controls"]
+    freshness.check_controls(analysis, controls)
     return tuple(Control(resolve([key])[0].name, *(row[name] for name in names)) for key, row in controls.items())
 
 
@@ -156,6 +157,7 @@ def _own_validations(analysis: Path) -> list[Path]:
 
 def _validations(analysis: Path) -> tuple[Validation, ...]:
     published = read_results(analysis, VALIDATION)["scenes"]
+    freshness.check_validation(analysis, published)
     found = [Validation("The judge", "person", f"python {VALIDATION}", published)]
     for path in _own_validations(analysis):
         if path == file_of(analysis, TRUTH):

@@ -25,9 +25,10 @@ ORIGINAL = "wan"
 
 
 def committed(folder: Path) -> Path:
-    """A copy of the committed outcomes and results."""
+    """A copy of the committed outcomes and results, without what the pipeline makes from simulated clips."""
     analysis = folder / "analysis"
-    shutil.copytree(ANALYSIS, analysis, ignore=shutil.ignore_patterns("tables", "figures", "*.md", "*.html"))
+    left_out = ("tables", "figures", "*.md", "*.html", "controls", "artefacts")
+    shutil.copytree(ANALYSIS, analysis, ignore=shutil.ignore_patterns(*left_out))
     return analysis
 
 

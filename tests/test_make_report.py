@@ -201,7 +201,6 @@ def test_every_file_behind_the_page_is_listed_with_its_hash(tmp_path: Path) -> N
     for name, digest in listed.items():
         assert hashlib.sha256((analysis / name).read_bytes()).hexdigest() == digest
     needed = {path.relative_to(analysis).as_posix() for path in analysis.rglob("*_bins.json")}
-    needed -= {name for name in needed if name.startswith("controls/")}
     needed |= {"human_labels.json", "absent_cells.json", "vlm_logs/main/dice_wan.gemini.jsonl"}
     needed |= {f"results/{stem_of(script)}.json" for script in SOURCES.values()}
     assert needed <= set(listed)
@@ -260,8 +259,12 @@ def test_controls_are_shown_with_what_theory_expects(tmp_path: Path) -> None:
     path = analysis / "results" / "controls.json"
     path.unlink(missing_ok=True)
     assert inputs.read(analysis).controls == ()
-    row = {"mntv": 0.013, "scorability": 1.0, "expected": 0.0, "low": -0.04, "high": 0.04}
-    path.write_text(json.dumps({"controls": {"sim_calibrated": row, "sim_flat": row | {"mntv": 0.3}}}))
+    theory = {"scorability": 1.0, "expected": 0.0, "low": -0.04, "high": 0.04}
+    controls = {
+        law: theory | {"mntv": score, "cells": {scene: {"n": 32, "n_valid": 32, "score": score} for scene in SCENES}}
+        for law, score in (("sim_calibrated", 0.013), ("sim_flat", 0.3))
+    }
+    path.write_text(json.dumps({"controls": controls}))
     results = inputs.read(analysis)
     assert [control.inside for control in results.controls] == [True, False]
     text = page.render(results, analysis, {}, {})

@@ -9,9 +9,11 @@ import pytest
 
 import make_report
 import validate_extraction
+from common import outcome_file
+from files import write_json
 from outputs import stem_of
 from paths import ANALYSIS
-from records import HumanLabel, read_study, write_human_labels
+from records import HumanLabel, read_human_labels, read_study, write_human_labels
 from report import checks, inputs, page
 from report.sources import SOURCES
 from report_data import add_model, committed
@@ -85,6 +87,43 @@ def test_bounds_of_another_run_are_refused(analysis: Path, capsys: pytest.Captur
     assert "mnTV of wan: " in refusal(analysis, capsys)
 
 
+@pytest.mark.parametrize("name", ["mntv", "scorability"])
+def test_a_control_is_refused_whose_number_is_not_that_of_its_cells(
+    analysis: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = analysis / "results" / "controls.json"
+    found = json.loads(path.read_text(encoding="utf-8"))
+    found["controls"]["sim_calibrated"][name] -= 0.01
+    path.write_text(json.dumps(found), encoding="utf-8")
+    error = refusal(analysis, capsys)
+    assert f"{name} of sim_calibrated: " in error and "run compute_controls.py again" in error
+
+
+def test_controls_are_held_against_their_outcomes_where_these_are_there(
+    analysis: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    control = json.loads((analysis / "results" / "controls.json").read_text(encoding="utf-8"))
+    heads, tails = control["controls"]["sim_calibrated"]["cells"]["ball"]["counts"]
+    for outcomes, code in (([1] * heads + [2] * tails, 0), ([2] * heads + [1] * tails, 2)):
+        cell = outcome_file("ball", "sim_calibrated", outcomes)
+        write_json(analysis / STUDIES["controls"].bins_file("ball", "sim_calibrated"), cell)
+        assert make_report.main(["--analysis", str(analysis)]) == code
+    assert "counts of controls, ball, sim_calibrated: " in capsys.readouterr().err
+
+
+def test_rates_of_other_labels_are_refused(analysis: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = analysis / "human_labels.json"
+    labels = read_human_labels(path)
+    write_human_labels(path, labels[:40], force=True)
+    error = refusal(analysis, capsys)
+    assert "validate_extraction.json: " in error and "run validate_extraction.py again" in error
+    # As many as before, of which one says something else.
+    first = labels[0]
+    changed = HumanLabel(first.scene, first.model, first.seed, 1 if first.bin is None else None, first.study)
+    write_human_labels(path, [changed, *labels[1:]], force=True)
+    assert "run validate_extraction.py again" in refusal(analysis, capsys)
+
+
 # --- validations --------------------------------------------------------------------------------------------------
 
 
@@ -105,6 +144,7 @@ def test_labels_of_some_scenes_only_make_a_report(analysis: Path) -> None:
     label(analysis, "some", ("dice", "ball"))
     results = analysis / "results"
     (results / "validate_extraction.json").write_bytes((results / "validate_extraction_some.json").read_bytes())
+    (analysis / "human_labels.json").write_bytes((analysis.parent / "some.json").read_bytes())
     assert make_report.main(["--analysis", str(analysis)]) == 0
     section, own = checks.judge_validations(inputs.read(analysis))
     assert [row[0] for row in section.table.rows] == ["Ball fork", "Dice", "All scenes"]
