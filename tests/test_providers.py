@@ -4,7 +4,6 @@ import asyncio
 import email.utils
 import io
 import itertools
-import json
 import os
 import selectors
 import subprocess
@@ -36,7 +35,7 @@ from providers.base import DownloadError, Request, State, UnreachableError
 from providers.downloading import Downloader
 from providers.engine import Engine
 from providers.frames import FrameStore, Upload
-from providers.history import LEDGER_FILE, History
+from providers.history import History
 from providers.local import LocalProvider
 from providers.pacing import Gate
 from providers.replicate_api import ReplicateProvider
@@ -506,7 +505,7 @@ def test_a_rate_limit_without_end_ends_the_run_and_its_pauses_grow(tmp_path: Pat
     throttled = json_response({"detail": "slow down"}, 429, {"Retry-After": hint})
     with studio(tmp_path) as place:
         place.service.fail("POST", "/predictions", *[throttled] * 1000)
-        report = _generate(place, Settings(1, 60_000, deadline_s=0.5))
+        report = _generate(place, Settings(1, 60_000, deadline_s=1.0))
         assert report.created == 0 and any("nothing was let through for" in remark for remark in report.remarks)
         arrivals = [request.time for request in place.service.sent("POST", "/predictions")]
         gaps = [later - earlier for earlier, later in itertools.pairwise(arrivals)][trusted:]
@@ -584,17 +583,22 @@ def _break(url: str) -> str:
     return url.replace("output", "broken")
 
 
+class HalfAStore(ReplicateService):
+    """Has no answer for broken videos until all others have been fetched, of which there are ten."""
+
+    def handle(self, request: Any) -> Response:
+        if "/broken" in request.path and len(self.sent("GET", "/output")) < 10:
+            return json_response({}, 503)
+        return super().handle(request)
+
+
 def test_videos_that_cannot_be_fetched_keep_no_place_from_the_others(tmp_path: Path) -> None:
     def outcome(model: str, inputs: Mapping[str, Any], before: int) -> Outcome:
-        return Outcome(latency_s=0.6) if inputs["seed"] < 10 else Outcome(latency_s=0.3, url=_break)
+        return Outcome(latency_s=0.3) if inputs["seed"] < 10 else Outcome(url=_break)
 
-    with studio(tmp_path, ReplicateService(outcome)) as place:
-        place.service.fail("GET", "/broken", *[json_response({}, 503)] * 100_000)
-        report = _generate(place, Settings(32, 60_000, deadline_s=2.0), count=20)
-        assert sorted(report.states.values()) == ["done"] * 10 + ["stuck"] * 10
-        lines = (place.rollouts / "main" / LEDGER_FILE).read_text().splitlines()
-        ends = [event for event in (json.loads(line)["event"] for line in lines) if event in {"verified", "ended"}]
-        assert ends == ["verified"] * 10 + ["ended"] * 10
+    with studio(tmp_path, HalfAStore(outcome)) as place:
+        report = _generate(place, Settings(32, 60_000, deadline_s=10.0), count=20)
+        assert list(report.states.values()) == ["done"] * 20 and not report.remarks
 
 
 def test_videos_that_an_earlier_run_could_not_fetch_hold_up_no_creates(tmp_path: Path) -> None:
