@@ -62,7 +62,10 @@ class Asker:
 
         on_failed_try is not told of a query that the service turned away with a pause: nothing was made of that one.
         """
-        return await self._insist(lambda: self._judge.ask(evidence, question, scene), on_failed_try)
+        reply = await self._insist(lambda: self._judge.ask(evidence, question, scene), on_failed_try)
+        # Getting ready may ask nobody, and says nothing about the service.
+        self._unanswered = 0
+        return reply
 
     async def _insist(self, call: Callable[[], Awaitable[Result]], on_failed_try: OnFailedTry | None = None) -> Result:
         clock = asyncio.get_running_loop().time
@@ -76,15 +79,14 @@ class Asker:
                         self._no_answer(last)
                     await asyncio.sleep(wait)
                 try:
-                    result = await call()
-                    self._unanswered = 0
-                    return result
+                    return await call()
                 except UnreachableError as error:
                     last = error
                 if last.seconds is not None:
                     # A service that keeps asking for no time at all gets some nevertheless.
                     self._pause_all(max(last.seconds, self._first_pause_s), str(last))
-                    continue
+                    if last.turned_away:
+                        continue
                 tries += 1
                 if on_failed_try is not None:
                     await on_failed_try(str(last))

@@ -69,6 +69,10 @@ class RawReply:
     tokens: Mapping[str, int] = field(default_factory=dict)
 
 
+# The HTTP answers of a service that has not begun with a query: too many requests, unavailable (RFC 6585, RFC 9110).
+TURNED_AWAY = frozenset({429, 503})
+
+
 class JudgeError(Exception):
     """A query without a reply. The message is one line without secrets."""
 
@@ -76,12 +80,14 @@ class JudgeError(Exception):
 class UnreachableError(JudgeError):
     """No answer, or one that says to come back: the same query may be sent again.
 
-    seconds: the pause that the service asks of everybody; None when it asks for none.
+    seconds: the pause that the service asks of everybody; None when it asks for none. turned_away: whether the service
+    says that it made nothing of the query; after any other error it may have, and be paid for it.
     """
 
-    def __init__(self, message: str, seconds: float | None = None) -> None:
+    def __init__(self, message: str, seconds: float | None = None, *, turned_away: bool = False) -> None:
         super().__init__(message)
         self.seconds = seconds
+        self.turned_away = turned_away
 
 
 class RejectedError(JudgeError):

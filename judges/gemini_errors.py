@@ -10,7 +10,7 @@ from google.genai import errors
 
 import hints
 from credentials import GEMINI_KEY, one_line
-from judges.base import RejectedError, UnreachableError, UnusableError
+from judges.base import TURNED_AWAY, RejectedError, UnreachableError, UnusableError
 
 # Overloaded, restarting, or too slow; the client's own default is not to try again.
 _TRANSIENT = frozenset({408, 429, 500, 502, 503, 504})
@@ -50,7 +50,7 @@ def _translate(error: errors.APIError) -> RejectedError | UnreachableError | Unu
     if error.code == 429 and any("PerDay" in quota for quota in quotas):
         return UnusableError(f"the daily quota is used up ({text})")
     if error.code in _TRANSIENT:
-        return UnreachableError(text, _pause(error, details))
+        return UnreachableError(text, _pause(error, details), turned_away=error.code in TURNED_AWAY)
     if error.code == 401 or any(detail.get("reason") == "API_KEY_INVALID" for detail in details):
         return UnusableError(f"{GEMINI_KEY} is refused ({text})")
     return NotFoundError(text) if error.code in {403, 404} else RejectedError(text)

@@ -18,6 +18,7 @@ from addresses import check_base_url
 from credentials import OPENAI_KEY, credential, one_line
 from errors import UserError
 from judges.base import (
+    TURNED_AWAY,
     Evidence,
     JudgeError,
     RawReply,
@@ -125,7 +126,8 @@ def _error(response: httpx.Response, *, is_listing: bool) -> JudgeError:
     if response.status_code == 429 and "insufficient_quota" in detail:
         return UnusableError(f"the quota is used up ({text})")
     if response.status_code in _TRANSIENT:
-        return UnreachableError(text, hints.seconds(response.headers, response.content))
+        pause = hints.seconds(response.headers, response.content)
+        return UnreachableError(text, pause, turned_away=response.status_code in TURNED_AWAY)
     if response.status_code in _UNUSABLE and not (is_listing and response.status_code == 404):
         return UnusableError(text)
     return RejectedError(text)

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from judges.base import Evidence, Judge, RawReply, State, UnreachableError, Unus
 from tests.services.base import Request, Response
 from tests.services.gemini_server import (
     GeminiService,
+    google_error,
     rate_limited,
 )
 from tests.services.reading_room import reading_room
@@ -121,20 +123,22 @@ def test_the_pause_that_the_service_asks_for_is_taken_by_all(tmp_path: Path) -> 
 
 
 def test_pauses_that_the_service_asks_for_are_not_counted_as_tries() -> None:
-    judge = Scripted(*[UnreachableError("slow down", 0.001) for _ in range(20)])
+    judge = Scripted(*[UnreachableError("slow down", 0.001, turned_away=True) for _ in range(20)])
     _ask(judge)
     assert judge.asked == 21
 
 
 def test_a_query_that_is_told_to_wait_for_ever_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("judges.asking._PATIENCE_S", 0.2)
-    judge = Scripted(*[UnreachableError("slow down", 0.03) for _ in range(1000)])
+    judge = Scripted(*[UnreachableError("slow down", 0.03, turned_away=True) for _ in range(1000)])
     with pytest.raises(UnreachableError, match="slow down"):
         _ask(judge)
     assert 1 < judge.asked < 10
 
 
-@pytest.mark.parametrize("error", [UnreachableError("slow down", 600.0), UnreachableError("no answer")])
+@pytest.mark.parametrize(
+    "error", [UnreachableError("slow down", 600.0, turned_away=True), UnreachableError("no answer")]
+)
 def test_a_query_does_not_begin_a_wait_beyond_its_patience(
     monkeypatch: pytest.MonkeyPatch, error: UnreachableError
 ) -> None:
@@ -150,6 +154,54 @@ def test_a_query_is_given_up_after_its_tries() -> None:
     with pytest.raises(UnreachableError):
         _ask(judge)
     assert judge.asked == 6
+
+
+def test_an_error_that_names_a_pause_is_a_try_like_any_other() -> None:
+    judge = Scripted(*[UnreachableError("no answer in time", 0.0) for _ in range(20)])
+    with pytest.raises(UnreachableError):
+        _ask(judge)
+    assert judge.asked == 6
+
+
+class Failing(GeminiService):
+    """Answers no query, and asks for a pause of no length."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__()
+        self._status = status
+
+    def handle(self, request: Request) -> Response:
+        if GENERATE not in request.path:
+            return super().handle(request)
+        answer = google_error(self._status, "DEADLINE_EXCEEDED", "no answer in time")
+        return replace(answer, headers={**answer.headers, "Retry-After": "0"})
+
+
+def test_a_service_that_may_have_begun_is_asked_so_often_and_each_try_is_logged(tmp_path: Path) -> None:
+    with reading_room(tmp_path, Failing(504)) as room:
+        room.put_clips("main", "ball", count=1)
+        room.read(1, votes=1)
+        assert len(room.service.sent("POST", GENERATE)) == 6
+        states = [line["state"] for line in room.log("main", "ball")]
+        assert states == ["judge_unanswered"] * 6 + ["judge_failed"]
+
+
+def test_getting_ready_is_no_sign_of_a_service_that_lives(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("judges.asking._TRIES", 1)
+
+    async def run() -> None:
+        judge = Scripted(*[UnreachableError("no answer")] * 9)
+        asker = Asker(judge, Settings(1, 1, 0.001), lambda *_: None)
+        evidence = Evidence("final_frame", "", Path(), "", 1, 1, b"")
+        for _ in range(4):
+            await asker.prepare(evidence)
+            with pytest.raises(UnreachableError):
+                await asker.reply(evidence, "", "ball", _untold)
+        await asker.prepare(evidence)
+        with pytest.raises(UnusableError, match="5 queries in a row"):
+            await asker.reply(evidence, "", "ball", _untold)
+
+    asyncio.run(run())
 
 
 def test_nothing_is_asked_again_of_a_judge_that_cannot_be_used() -> None:
