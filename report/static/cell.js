@@ -122,8 +122,8 @@ function tests(cell) {
     const values = [test.p, test.q, test.p_bonferroni].map(pValue);
     return row(test.name, [...values, test.significant ? "differs" : "not told apart"], 3);
   });
-  const head = ["Test against the reference", "p", "q (BH)", "Bonferroni", "verdict"];
-  return table("Tests", head, 3, rows, `Tests, ${cell.family}`);
+  const head = ["Test", "p", "q (BH)", "Bonferroni", "verdict"];
+  return table("Tests", head, 3, rows, `Tests against the reference, ${cell.family}`);
 }
 
 // The rollouts one by one, in seed order, with their final frames where the page holds them.
