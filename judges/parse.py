@@ -2,7 +2,8 @@
 
 The vocabulary is closed: a scene's outcome labels and `null`, as whole words (`judges.vocabulary`). The question asks
 for nothing but one of them, so the rules are strict: a reply that is none is asked for again, a wrong vote is not. They
-are tried in this order, on what a reasoning model says after its thoughts:
+are tried in this order, on what a reasoning model says after its thoughts. Before all of them, a reply which says that
+there was no image or video to look at (`judges.unseen`) is `judge_refused`, whatever it answers:
 
 1. An answer that stands alone is the answer, whatever the prose before it says: the whole reply, a line, what follows
    a label and a colon ("Answer: 6", but not "Number of balls: 2"), such a value of a JSON object. Case, markup, quotes,
@@ -28,6 +29,7 @@ from typing import Any, Literal
 
 from judges.clauses import read_prose
 from judges.reply import plain, shortened, without_fences, without_thoughts
+from judges.unseen import says_nothing_was_shown
 from judges.vocabulary import (
     ARTICLES,
     COUNT,
@@ -48,7 +50,7 @@ from judges.vocabulary import (
 ParseState = Literal["vote", "judge_refused", "judge_unparseable"]
 
 # Part of the protocol digest of new records: to be raised with any change that gives some reply another vote.
-PARSE_RULES = 2
+PARSE_RULES = 3
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,8 @@ def parse_reply(text: str, outcomes: Sequence[str]) -> Parsed:
     reply = plain(text)
     if not WORD.search(reply):
         return _unparseable("the reply holds no word")
+    if says_nothing_was_shown(reply):
+        return Parsed("judge_refused", None, "says that it was shown nothing")
     record = _json_object(text)
     if record is not None:
         values = [words for value in _answers(record) if (words := stands_alone(WORD.findall(value), outcomes))]
