@@ -1,12 +1,14 @@
 """Read the outcome of every rollout of a study with a vision-language model. PAID, with --judge gemini.
 
+    python extract_bin.py --study main --scene all --model wan --judge gemini --votes 3 --dry-run   # how many queries?
     python extract_bin.py --study main --scene all --model wan --judge gemini --votes 3
     python extract_bin.py --model wan --judge openai --base-url http://127.0.0.1:11434/v1 --judge-model qwen2.5vl:7b
     python extract_bin.py --model sim_calibrated --judge pixels                          # simulated clips only, free
     python extract_bin.py --model wan --judge openai ... --rejudge --against gemini      # do two judges agree?
 
 Input: rollouts/<study>/<scene>/<model>/seed_<i>.mp4, whoever put them there (a model needs no entry in models.py), and
-GEMINI_API_KEY (or OPENAI_API_KEY) in the environment.
+GEMINI_API_KEY (or OPENAI_API_KEY) in the environment. Nothing is paid for that was not named: a judge other than pixels
+needs --model, names or all.
 Output: analysis/vlm_logs/<study>/<scene>_<model>.<judge>.jsonl, every reply of the judge, and for each complete cell
 its outcomes, analysis/{scene}_{model}_bins.json (an ablation's where studies.py says). With --rejudge no outcomes, but
 the agreement with another judge's votes: analysis/results/extract_bin.json, analysis/tables/extract_bin.{md,tex}.
@@ -22,6 +24,7 @@ asked for have their outcomes, 1 some are incomplete or nulls alone, 2 bad input
 
 import argparse
 import asyncio
+import io
 import shlex
 import sys
 from collections import Counter
@@ -38,7 +41,7 @@ from judges.asking import Settings
 from judges.base import Judge, JudgeError, State, file_stem
 from judges.engine import ATTEMPTS, DISPLAY, DONE, CellResult, CellWork, Engine
 from judges.provenance import cell_protocol
-from judges.registry import DEFAULT_VIDEO_FPS, JUDGES, JudgeOptions, get_judge
+from judges.registry import DEFAULT_VIDEO_FPS, FREE_JUDGES, JUDGES, JudgeOptions, get_judge
 from judges.rejudge import Readings, agreement_by_scene, agreement_table, outcomes_on_log
 from judges.votelog import VoteLog, log_path, work_folder
 from ledger import FolderLock
@@ -64,9 +67,8 @@ def arguments() -> cli.Parser:
     options.add_argument(
         "--model",
         nargs="+",
-        default=[cli.ALL],
         metavar="MODEL",
-        help="models, or all: those of the study and those with a folder of videos (default)",
+        help="models, or all: those of the study and those with a folder of videos (default with --judge pixels)",
     )
     options.add_argument("--judge", choices=JUDGES, default=JUDGES[0], help=f"who reads (default {JUDGES[0]})")
     options.add_argument("--judge-model", metavar="ID", help="another model of that service")
@@ -86,6 +88,9 @@ def arguments() -> cli.Parser:
     )
     options.add_argument(
         "--force", action="store_true", help="write outcomes anew: from votes on the log, where they are"
+    )
+    options.add_argument(
+        "--dry-run", action="store_true", help="print how many queries there are to be made and stop; needs no key"
     )
     options.add_argument("--retry", action="store_true", help="new attempts at votes that had three without a result")
     options.add_argument("--accept-all-null", action="store_true", help="write cells in which every rollout is null")
@@ -114,6 +119,7 @@ class Run:
 def main(argv: Sequence[str] | None = None) -> int:
     argv = sys.argv[1:] if argv is None else argv
     args = arguments().parse_args(argv)
+    is_named, args.model = args.model is not None, args.model or [cli.ALL]
     clips = {cell: _clips(args, *cell) for cell in _cells(args)}
     if not clips:
         return 0
@@ -123,10 +129,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     judge = get_judge(args.judge, JudgeOptions(work, args.judge_model, args.base_url, args.video_fps, scenes))
     if args.rejudge and (args.against == judge.name or args.against != file_stem(args.against)):
         raise UserError(f"--against {args.against}: expected another judge than {judge.name}, as its logs name it")
+    if not (is_named or args.dry_run or args.judge in FREE_JUDGES):
+        rollouts = sum(len(there.found) for there in clips.values())
+        expected = f"expected the models to pay for, or all, for {rollouts} rollouts (see --dry-run)"
+        raise UserError(f"--model: not given; {expected}")
     with ExitStack() as stack:
-        stack.enter_context(FolderLock(work / judge.name))
+        if not args.dry_run:
+            stack.enter_context(FolderLock(work / judge.name))
         logs = {cell: stack.enter_context(closing(_log(args, *cell, judge.name))) for cell in clips}
         jobs = [CellWork(_name(*cell), *cell, clips[cell], logs[cell]) for cell in clips]
+        if args.dry_run:
+            print(_bill(asyncio.run(_queries(args, judge, jobs))))
+            return 0
         try:
             run = asyncio.run(_read(args, judge, jobs))
         except JudgeError as error:
@@ -206,6 +220,24 @@ def _check_clips(args: argparse.Namespace, clips: Mapping[tuple[str, str], Clips
             print(f"{_name(*cell)}: not read, since no seed of this study is named so: {', '.join(extra)}")
 
 
+async def _queries(args: argparse.Namespace, judge: Judge, jobs: Sequence[CellWork]) -> Mapping[str, int]:
+    """How many votes each cell lacks on its log."""
+    try:
+        with Progress(f"{args.study} by {judge.name}", _items(jobs), DISPLAY, stream=io.StringIO()) as progress:
+            return await Engine(judge, _settings(args), progress, lambda *_: None).queries(jobs)
+    finally:
+        await judge.close()
+
+
+def _bill(queries: Mapping[str, int]) -> str:
+    lines = [f"{name}: {count} queries" for name, count in queries.items()]
+    return "\n".join([*lines, f"{sum(queries.values())} queries, and more for replies that are no vote"])
+
+
+def _settings(args: argparse.Namespace) -> Settings:
+    return Settings(args.votes, args.concurrency, FIRST_PAUSE_S, args.retry)
+
+
 async def _read(args: argparse.Namespace, judge: Judge, jobs: Sequence[CellWork]) -> Run:
     before = _logged(jobs)
     study = STUDIES[args.study]
@@ -220,8 +252,7 @@ async def _read(args: argparse.Namespace, judge: Judge, jobs: Sequence[CellWork]
                 cell = records.Cell(study.key, job.scene, job.model, result.bins, protocol=protocol)
                 records.write_cell(args.analysis, cell, force=args.force)
 
-            settings = Settings(args.votes, args.concurrency, FIRST_PAUSE_S, args.retry)
-            engine = Engine(judge, settings, progress, finished)
+            engine = Engine(judge, _settings(args), progress, finished)
             results = await engine.run(jobs)
     finally:
         await judge.close()
@@ -270,7 +301,8 @@ def _conclude(args: argparse.Namespace, run: Run, jobs: Sequence[CellWork], argv
     print(f"{sum(counts.values())} rollouts: {listed}; {run.replies} replies in this run{unanswered}")
     for remark in run.remarks:
         print(remark)
-    incomplete = suspect = False
+    incomplete = suspect = may_go_on = False
+    foreign: list[str] = []
     for job in jobs:
         result = run.results[job.name]
         failed = Counter(reply.state for reply in job.log.replies if reply.state is not State.VOTE)
@@ -282,6 +314,10 @@ def _conclude(args: argparse.Namespace, run: Run, jobs: Sequence[CellWork], argv
         if not args.rejudge and result.complete and _not_accepted(args, result):
             suspect = True
             print(f"{job.name}: not written, every rollout is null; look at the clips, then add --accept-all-null")
+        if State.NOT_SIMULATED in result.states.values():
+            foreign.append(job.name)
+        else:
+            may_go_on |= not result.complete
         missing: dict[tuple[str, str], list[int]] = {}
         for seed, state in result.states.items():
             if state != DONE:
@@ -289,12 +325,14 @@ def _conclude(args: argparse.Namespace, run: Run, jobs: Sequence[CellWork], argv
         for (state, detail), seeds in sorted(missing.items(), key=lambda item: DISPLAY.index(item[0][0])):
             incomplete = True
             print(f"missing: {job.name} seed {ranges(seeds)}: {state}{f' ({detail})' if detail else ''}")
+    if foreign:
+        print(f"{'; '.join(foreign)}: clips that --judge {args.judge} does not read, now or later; take another judge")
     # Whoever continues is not to pay again unasked.
     command = _command([word for word in argv if word != "--retry"])
     given_up = sum(sum(result.given_up.values()) for result in run.results.values())
     if given_up:
         print(f"{given_up} votes had {ATTEMPTS} attempts; up to {ATTEMPTS * given_up} queries with:\n{command} --retry")
-    elif incomplete:
+    elif may_go_on:
         print(f"continue with:\n{command}")
     return int(incomplete or suspect)
 

@@ -108,20 +108,26 @@ class Engine:
         self.halted = ""
         """Why nothing more is asked; empty when all was."""
 
+    async def queries(self, cells: Sequence[CellWork]) -> Mapping[str, int]:
+        """How many queries a run would make if each is answered with a vote, by cell. Asks nobody, writes nothing."""
+        try:
+            rollouts = await self._begin(cells)
+        finally:
+            self._decoders.shutdown()
+        counts = dict.fromkeys((cell.name for cell in cells), 0)
+        for cell, seed in rollouts:
+            if cell.name not in self.stopped:
+                counts[cell.name] += len(self._attempts_left(cell, seed))
+        return counts
+
     async def run(self, cells: Sequence[CellWork]) -> Mapping[str, CellResult]:
         """Read all cells; their results by name. Raises UserError for a log or disk that cannot be used."""
-        for cell in cells:
-            seeds = sorted([*cell.clips.found, *cell.clips.missing])
-            self._results[cell.name] = CellResult(dict.fromkeys(seeds, WAITING))
-            for seed in seeds:
-                self._show(cell, seed, WAITING if seed in cell.clips.found else NO_VIDEO)
         try:
-            rollouts = [(cell, seed) for cell in cells for seed in cell.clips.found]
-            await _all([self._take_up(cell, seed) for cell, seed in rollouts])
+            rollouts = await self._begin(cells)
             for cell in cells:
                 if self._results[cell.name].complete:
                     self._finished(cell, self._results[cell.name])
-            unread = [(cell, seed) for cell, seed in rollouts if self._attempts_left(cell, seed)]
+            unread = [(c, seed) for c, seed in rollouts if c.name not in self.stopped and self._attempts_left(c, seed)]
             if unread:
                 await self._open_judge()
             await _all([self._rollout(cell, seed) for cell, seed in unread])
@@ -129,9 +135,25 @@ class Engine:
             self._decoders.shutdown()
         for cell, seed in rollouts:
             spent = sum(len(replies) >= ATTEMPTS for replies in self._failures(cell, seed).values())
-            if spent:
+            if spent and not self._is_foreign(cell, seed):
                 self._results[cell.name].given_up[seed] = spent
         return self._results
+
+    async def _begin(self, cells: Sequence[CellWork]) -> list[tuple[CellWork, int]]:
+        """Find what earlier runs left; (cell, seed) of each clip."""
+        for cell in cells:
+            seeds = sorted([*cell.clips.found, *cell.clips.missing])
+            self._results[cell.name] = CellResult(dict.fromkeys(seeds, WAITING))
+            for seed in seeds:
+                self._show(cell, seed, WAITING if seed in cell.clips.found else NO_VIDEO)
+        rollouts = [(cell, seed) for cell in cells for seed in cell.clips.found]
+        await _all([self._take_up(cell, seed) for cell, seed in rollouts])
+        for cell in cells:
+            states = list(self._results[cell.name].states.values())
+            foreign = states.count(State.NOT_SIMULATED)
+            if foreign >= EQUAL_FAILURES_STOP and DONE not in states:
+                self.stopped[cell.name] = f"{foreign} rollouts ended as {State.NOT_SIMULATED}, and none in an outcome"
+        return rollouts
 
     async def _open_judge(self) -> None:
         try:
@@ -146,9 +168,9 @@ class Engine:
         if len(self._votes_on_disk(cell, seed)) == self._votes:
             self._show(cell, seed, DONE)
         elif not self._attempts_left(cell, seed):
-            (first, *_) = self._failures(cell, seed).values()
-            self._show(cell, seed, first[-1].state)
-            result.details[seed] = first[-1].reason
+            (end, *_) = self._ends(cell, seed)
+            self._show(cell, seed, end.state)
+            result.details[seed] = end.reason
 
     def _votes_on_disk(self, cell: CellWork, seed: int) -> list[LoggedReply]:
         votes = cell.log.votes(seed, self._about(cell, seed))
@@ -161,8 +183,19 @@ class Engine:
         known, failures = cell.log.votes(seed, about), cell.log.failures(seed, about)
         return {number: failures.get(number, []) for number in range(self._votes) if number not in known}
 
+    def _ends(self, cell: CellWork, seed: int) -> list[LoggedReply]:
+        """The last failure of each vote that a rollout lacks; one for which no other attempt helps goes first."""
+        ends = [replies[-1] for replies in self._failures(cell, seed).values() if replies]
+        return sorted(ends, key=lambda reply: reply.state is not State.NOT_SIMULATED)
+
+    def _is_foreign(self, cell: CellWork, seed: int) -> bool:
+        """Whether the judge said that it does not read such a clip: it would say so of the same clip again."""
+        return any(reply.state is State.NOT_SIMULATED for reply in self._ends(cell, seed))
+
     def _attempts_left(self, cell: CellWork, seed: int) -> dict[int, int]:
         """Number of a vote that a rollout lacks -> how often it may be asked for, where it may."""
+        if self._is_foreign(cell, seed):
+            return {}
         failed = {number: 0 if self._retry else len(replies) for number, replies in self._failures(cell, seed).items()}
         return {number: ATTEMPTS - count for number, count in failed.items() if count < ATTEMPTS}
 
@@ -207,7 +240,7 @@ class Engine:
         if errors:
             # What ends the run goes before what ends the rollout.
             raise min(errors, key=lambda error: isinstance(error, JudgeError) + isinstance(error, _OF_ONE_ROLLOUT))
-        failures = [replies[-1] for replies in self._failures(cell, seed).values() if replies]
+        failures = self._ends(cell, seed)
         return (failures[0].state, failures[0].reason) if failures else (DONE, "")
 
     async def _vote(self, cell: CellWork, seed: int, number: int, evidence: Evidence, attempts: int) -> LoggedReply:
@@ -227,7 +260,7 @@ class Engine:
             except _OF_ONE_ROLLOUT as error:
                 await log(RawReply(State.FAILED, detail=str(error)))
                 raise
-            if reply.state is State.VOTE or self.halted:
+            if reply.state in {State.VOTE, State.NOT_SIMULATED} or self.halted:
                 break
         return reply
 

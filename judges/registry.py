@@ -56,6 +56,8 @@ def _pixels(options: JudgeOptions) -> Judge:
 _MAKERS: dict[str, Callable[[JudgeOptions], Judge]] = {"gemini": _gemini, "openai": _openai, "pixels": _pixels}
 
 JUDGES = tuple(_MAKERS)
+# Their queries cost nothing; any other judge is taken to be paid for.
+FREE_JUDGES = frozenset({"pixels"})
 
 
 def get_judge(name: str, options: JudgeOptions) -> Judge:

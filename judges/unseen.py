@@ -40,7 +40,7 @@ _UNSEEN = re.compile(
             rf"\b(?:do|did|have)(?: not|n't) (?:have|receive|received|get|got|{_GIVE}|{_GIVEN}) {_EVIDENCE}{_WHOLE}",
             rf"\bno {_EVIDENCE} (?:{_BE} )*(?:{_GIVEN}\b|{_THERE}\b{_WHOLE})",
             rf"\bno (?:visual \w+|{_NAMES}(?: input)?){_END}",
-            rf"{_SUBJECT}{_NOT} (?:yet )?(?:{_BE} )?(?:{_GIVEN}|{_LOOKED}|available|accessible|load|open|play)\b{_WHOLE}",
+            rf"{_SUBJECT}{_NOT} (?:{_BE} )?(?:{_GIVEN}|{_LOOKED}|available|accessible|load|open|play)\b{_WHOLE}",
             rf"{_SUBJECT}(?:failed to (?:load|open|play|upload)|{_BE} (?:missing|unavailable|inaccessible))\b",
             rf"\b(?:please|could you) (?:re-?)?{_GIVE} {_EVIDENCE}",
             rf"\bwithout (?:(?:access to|seeing|viewing|watching) )?{_EVIDENCE}{_WHOLE}",

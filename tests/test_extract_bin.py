@@ -108,6 +108,42 @@ def test_the_published_study_needs_neither_key_nor_videos(analysis: Path, tmp_pa
             assert (ran.code, ran.err) == (0, ""), "every cell has its outcomes or is recorded as absent"
 
 
+def test_nothing_is_paid_for_that_was_not_named(tmp_path: Path) -> None:
+    with reading_room(tmp_path) as room:
+        room.put_clips()
+        room.put_clips(model="yours")
+        ran = room.run(model="")
+        assert ran.code == 2 and f"--model: not given; expected the models to pay for, or all, for {2 * N}" in ran.err
+        assert room.service.requests == []
+        assert room.run(model="all").code == 1, "those of the study have no clips"
+        assert len(room.service.queries) == 2 * N * 3
+
+
+def test_a_free_judge_reads_all_models_unnamed(tmp_path: Path) -> None:
+    with reading_room(tmp_path) as room:
+        room.put_clips()
+        assert "not_simulated" in room.run("--judge", "pixels", model="").out
+
+
+def test_a_dry_run_counts_the_votes_that_are_missing_and_asks_for_none(tmp_path: Path) -> None:
+    with reading_room(tmp_path) as room:
+        room.put_clips()
+        room.put_clips(model="yours", count=2)
+        room.run("--votes", "1")
+        sent = len(room.service.requests)
+        before = sorted(path for path in tmp_path.rglob("*"))
+        ran = room.run("--dry-run", "--force", model="mine yours", GEMINI_API_KEY="")
+        assert (ran.code, ran.err) == (0, "")
+        assert ran.out.splitlines() == [
+            f"dice / mine: {2 * N} queries",
+            "dice / yours: 6 queries",
+            f"{2 * N + 6} queries, and more for replies that are no vote",
+        ]
+        assert sorted(path for path in tmp_path.rglob("*")) == before
+        assert len(room.service.requests) == sent
+        assert f"{2 * N + 6} queries" in room.run("--dry-run", "--force", model="mine yours").out
+
+
 def test_all_models_are_those_of_the_study_and_those_with_videos(tmp_path: Path) -> None:
     with reading_room(tmp_path) as room:
         room.put_clips(model="unheard-of")

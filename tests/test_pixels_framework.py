@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -130,16 +131,38 @@ def test_clips_that_are_not_simulated_leave_a_cell_incomplete(
         1: ("not_simulated", None),
         2: ("not_simulated", None),
     }
-    assert "5 rollouts: 1 done, 2 not_simulated, 2 no_video" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "5 rollouts: 1 done, 2 not_simulated, 2 no_video" in said
+    assert "take another judge" in said and "--retry" not in said and "continue with" not in said
+
+
+@pytest.mark.parametrize("options", [(), ("--retry",)])
+def test_a_clip_that_is_not_simulated_is_asked_about_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: Sequence[str]
+) -> None:
+    n = STUDIES["main"].n
+    folder = tmp_path / "rollouts" / "main" / "dice" / "mine"
+    write_video(folder / "seed_0.mp4", [final_frame("cards", "spades")] * 3, 24)
+    for seed in range(1, n):
+        (folder / f"seed_{seed}.mp4").write_bytes((folder / "seed_0.mp4").read_bytes())
+    assert run(tmp_path, study="main") == 1
+    lines = log(tmp_path)
+    asked = {(line["seed"], line["vote"]) for line in lines}
+    assert len(asked) == len(lines) < 3 * n, "the cell is given up, and no vote is asked for twice"
+    for _ in range(2):
+        assert run(tmp_path, *options, study="main") == 1
+        assert log(tmp_path) == lines
+    assert "take another judge" in capsys.readouterr().out
 
 
 def put_clip(folder: Path, seed: int, frame: Frame) -> None:
     write_video(folder / "rollouts" / CELL / f"seed_{seed}.mp4", [frame] * 3, 24)
 
 
-def run(folder: Path) -> int:
+def run(folder: Path, *options: str, study: str = STUDY) -> int:
     where = ["--rollouts", str(folder / "rollouts"), "--analysis", str(folder / "analysis")]
-    return extract_bin.main(["--study", STUDY, "--scene", "dice", "--model", "mine", "--judge", "pixels", *where])
+    cell = ["--study", study, "--scene", "dice", "--model", "mine"]
+    return extract_bin.main([*cell, "--judge", "pixels", *where, *options])
 
 
 def log(folder: Path) -> list[dict[str, object]]:

@@ -63,7 +63,8 @@ class ReadingRoom:
 
     def arguments(self, *arguments: str, study: str = STUDY, scene: str = SCENE, model: str = MODEL) -> list[str]:
         where = ["--rollouts", str(self.rollouts), "--analysis", str(self.analysis)]
-        return ["--study", study, "--scene", *scene.split(), "--model", *model.split(), *where, *arguments]
+        models = ["--model", *model.split()] if model else []
+        return ["--study", study, "--scene", *scene.split(), *models, *where, *arguments]
 
     def run(self, *arguments: str, study: str = STUDY, scene: str = SCENE, model: str = MODEL, **variables: str) -> Ran:
         """Run extract_bin.py with these arguments and environment variables, by default for one small cell."""
