@@ -95,18 +95,22 @@ def arguments() -> cli.Parser:
 
 
 def judge_of(analysis: Path, cells: Mapping[tuple[str, str], records.Cell]) -> tuple[str, str]:
-    """Name and model of the judge that read all of these cells. Raises UserError without a record of it, or for two."""
-    paths: dict[tuple[str, str], Path] = {}
+    """Name and model of the judge that read all of these cells, in one and the same way.
+
+    Raises UserError without a record of it, and where judge, settings, votes or rules differ. A setting that the
+    evidence of a scene has no use for, such as the sampling of a video, is compared where it is one.
+    """
+    known: dict[str, tuple[Any, Path]] = {}
     for (scene, model), cell in cells.items():
-        path = analysis / STUDIES[cell.study].bins_file(scene, model)
-        judge = cell.protocol.get("judge"), cell.protocol.get("judge_model")
-        if not all(isinstance(part, str) for part in judge):
+        path, protocol = analysis / STUDIES[cell.study].bins_file(scene, model), cell.protocol
+        if not all(isinstance(protocol.get(part), str) for part in ("judge", "judge_model")):
             raise UserError(f"{path}: no record of its judge; expected outcomes that extract_bin.py read")
-        paths.setdefault((str(judge[0]), str(judge[1])), path)
-    (judge, path), *others = paths.items()
-    for other, its_path in others:
-        raise UserError(f"{its_path}: read by {' '.join(other)}; expected {' '.join(judge)}, as {path.name}")
-    return judge
+        facts = {part: protocol.get(part) for part in ("judge", "judge_model", "votes", "parse_rules")}
+        for name, value in (facts | dict(protocol.get("judge_settings", {}))).items():
+            expected, first = known.setdefault(name, (value, path))
+            if value != expected:
+                raise UserError(f"{path}: read with {name} {value}; expected {expected}, as {first.name}")
+    return known["judge"][0], known["judge_model"][0]
 
 
 def read_truth(folder: Path, scene: str, model: str, seed: int) -> Truth:

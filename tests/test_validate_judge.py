@@ -144,16 +144,28 @@ def test_what_is_written_says_which_judge_was_validated(study: Study) -> None:
         assert "gemini judge (gemini-9)" in (study.analysis / "tables" / f"{name}.md").read_text().splitlines()[0]
 
 
-@pytest.mark.parametrize("other", [{"judge": "pixels"}, {"judge_model": "gemini-8"}])
-def test_readings_of_two_judges_are_not_mixed(
-    study: Study, capsys: pytest.CaptureFixture[str], other: dict[str, str]
+@pytest.mark.parametrize(
+    ("other", "difference"),
+    [
+        ({"judge": "pixels"}, "judge pixels; expected gemini"),
+        ({"judge_model": "gemini-8"}, "judge_model gemini-8; expected gemini-9"),
+        ({"votes": 1}, "votes 1; expected 3"),
+        ({"parse_rules": 1}, "parse_rules 1; expected 2"),
+        ({"judge_settings": {"video_fps": 8.0}}, "video_fps 8.0; expected 1.0"),
+    ],
+)
+def test_readings_of_two_judges_or_protocols_are_not_mixed(
+    study: Study, capsys: pytest.CaptureFixture[str], other: dict[str, Any], difference: str
 ) -> None:
-    study.cell("lottery", [1] * N, **other)
-    error = refused(study, capsys)
-    there = JUDGE | other
-    assert (
-        f"lottery_{LAW}_bins.json: read by {there['judge']} {there['judge_model']}; expected gemini gemini-9" in error
-    )
+    for scene in SCENES:
+        settings = {"video_fps": 1.0} if SCENES[scene].evidence == "video" else {}
+        same = {"votes": 3, "parse_rules": 2, "judge_settings": settings}
+        study.cell(scene, [1] * N, **same)
+    assert study.validate("--scene", "dice", "ball") == 0
+    capsys.readouterr()
+    last = list(SCENES)[-1]
+    study.cell(last, [1] * N, **(same | other))
+    assert f"{last}_{LAW}_bins.json: read with {difference}, as " in refused(study, capsys)
 
 
 def test_outcomes_without_a_record_of_their_judge_are_refused(study: Study, capsys: pytest.CaptureFixture[str]) -> None:
