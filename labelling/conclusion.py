@@ -1,7 +1,7 @@
 """What a labelling comes to: the labels on disk, and how far they agree with the judge or with another person."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,9 +10,14 @@ from errors import UserError
 from judges.rejudge import Readings, agreement_by_scene, agreement_table
 from labelling.session import State
 from paths import ANALYSIS
+from progress import ranges
+from protocol import CLIPS
 from records import HumanLabel, read_cell, write_human_labels
 from studies import STUDIES
 from tables import Entry, Table, markdown
+
+# Study, scene, model and seed.
+Rollout = tuple[str, str, str, int]
 
 
 @dataclass(frozen=True)
@@ -60,7 +65,8 @@ def conclude(state: State, study: str, labeller: str, analysis: Path, output: Pa
             f"{session_folder(output)} away, and begin again"
         )
     write_human_labels(output, labels, force=force)
-    readings, unread = against_judge(analysis, labels)
+    shown = {(study, clip.scene, clip.model, clip.seed): clip.sha256 for clip in state.clips}
+    readings, unread = against_judge(analysis, labels, shown)
     remarks = [f"no label: {name}: {reason}" for name, reason in state.skipped.items()]
     remarks += [f"not shown, another drawn: {fault}" for fault in (state.sample.unusable if state.sample else ())]
     remarks += unread
@@ -77,8 +83,13 @@ def session_folder(output: Path) -> Path:
     return output.with_name(f"{output.stem}.session")
 
 
-def against_judge(analysis: Path, labels: Sequence[HumanLabel]) -> tuple[Readings, list[str]]:
-    """(person, judge) of each label by scene, and what to say of the cells that have no outcomes."""
+def against_judge(
+    analysis: Path, labels: Sequence[HumanLabel], shown: Mapping[Rollout, str]
+) -> tuple[Readings, list[str]]:
+    """(person, judge) of each label by scene, and what to say of those without an outcome of the same clip.
+
+    shown: the SHA-256 of the clip that was labelled.
+    """
     readings: Readings = {}
     unread, remarks = [], []
     for study, scene, model in sorted({(label.study, label.scene, label.model) for label in labels}):
@@ -90,10 +101,18 @@ def against_judge(analysis: Path, labels: Sequence[HumanLabel]) -> tuple[Reading
         except UserError as error:
             remarks.append(f"outcomes that cannot be used: {error}")
             continue
-        pairs = readings.setdefault(scene, [])
-        pairs += [
-            (label.bin, cell.bins[label.seed]) for label in labels if (label.scene, label.model) == (scene, model)
-        ]
+        read = cell.protocol.get(CLIPS, {})
+        others = []
+        for label in labels:
+            if (label.scene, label.model) != (scene, model):
+                continue
+            if read.get(str(label.seed), shown[_rollout(label)]) == shown[_rollout(label)]:
+                readings.setdefault(scene, []).append((label.bin, cell.bins[label.seed]))
+            else:
+                others.append(label.seed)
+        if others:
+            seeds = ranges(sorted(others))
+            remarks.append(f"not compared, the judge read other clips: {scene}/{model} seed {seeds}")
     if unread:
         remarks.append(f"not read by a judge yet (extract_bin.py does): {', '.join(unread)}")
     return readings, remarks
@@ -109,7 +128,7 @@ def two_people(first: Sequence[HumanLabel], second: Sequence[HumanLabel]) -> Rea
     return readings
 
 
-def _rollout(label: HumanLabel) -> tuple[str, str, str, int]:
+def _rollout(label: HumanLabel) -> Rollout:
     return label.study, label.scene, label.model, label.seed
 
 

@@ -1,5 +1,6 @@
 """Labelling by hand: the command, and the files that come of it."""
 
+import hashlib
 import json
 import re
 import shlex
@@ -89,6 +90,23 @@ def test_a_labelling_writes_what_validate_extraction_reads(
     assert validate_extraction.main(["--analysis", str(analysis), "--labels", str(output)]) == 0
     rows = json.loads((analysis / "results" / "validate_extraction_main_anna.json").read_text())["scenes"]
     assert rows["total"]["n"] == 8
+
+
+def test_outcomes_of_other_clips_than_those_labelled_are_not_compared(
+    analysis: Path, rollouts: Path, person: list[LabellingServer], capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_model(analysis, "mine", {"ball": [1] * N, "dice": [2] * N})
+    for scene, same in (("ball", True), ("dice", False)):
+        path = analysis / f"{scene}_mine_bins.json"
+        clips = {seed: rollouts / "main" / scene / "mine" / f"seed_{seed}.mp4" for seed in range(3)}
+        read = {
+            str(seed): hashlib.sha256(clip.read_bytes()).hexdigest() if same else "0" for seed, clip in clips.items()
+        }
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"protocol": {"clip_sha256": read}}))
+    assert call(analysis, rollouts, "--labeller", "anna") == 0
+    printed = capsys.readouterr().out
+    assert "the judge has read 6 of these rollouts" in printed
+    assert "not compared, the judge read other clips: dice/mine seed " in printed and ": ball/mine" not in printed
 
 
 def test_two_people_get_the_same_sample_and_are_compared(
