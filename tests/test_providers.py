@@ -9,7 +9,7 @@ import selectors
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
@@ -337,7 +337,7 @@ def test_a_frame_is_uploaded_once_and_again_when_it_expires() -> None:
 
 
 def test_a_failed_upload_is_not_remembered() -> None:
-    answers = iter([UnreachableError("no answer"), Upload("second", None)])
+    answers: Iterator[Exception | Upload] = iter([UnreachableError("no answer"), Upload("second", None)])
 
     async def upload(frame: Path) -> Upload:
         answer = next(answers)
