@@ -8,7 +8,7 @@
 #   ./run_pipeline.sh --skip STAGE        all but this stage (may be given again)
 #   ./run_pipeline.sh --models NAME...    evaluate further models beside the published six
 #
-# The control, simulated clips that are made and read here, takes two minutes the first time; what is there is kept.
+# The control, simulated clips that are made and read here, takes two to three minutes the first time; what is there is kept.
 # Studies take a minute or more and do not depend on any model's outcomes: their results are committed, and they run
 # when named with --only.
 # Makes its own environment the first time. Stops at the first failing stage, names it, and exits non-zero.

@@ -48,7 +48,7 @@ JUDGE_LATENCY_S = (8 / EXTRACTION_SCALE, 20 / EXTRACTION_SCALE)
 # Five seconds at 720p, for the peak of memory; padded to the sizes that video models deliver: one that goes inline, and
 # one above the limit for that.
 LARGE_CLIP = (1280, 720, 120)
-INLINE_BYTES, UPLOADED_BYTES = 2_900_000, 9_000_000
+INLINE_BYTES, UPLOADED_BYTES = 1_900_000, 9_000_000
 
 # In a small process of its own: what a process takes counts from its fork, and this one has served gigabytes.
 _MEASURE = """
