@@ -9,6 +9,7 @@ from typing import Any
 from errors import UserError
 from models import PUBLISHED, Model, resolve
 from outputs import read_results, stem_of
+from paths import ANALYSIS
 from records import Cell, read_study
 from report import freshness
 from report.sources import BY_CELL, CONTROLS, FILLED, SOURCES, TRUTH, VALIDATION, file_of, incomplete
@@ -167,6 +168,6 @@ def _validations(analysis: Path) -> tuple[Validation, ...]:
             continue
         labels = path.stem.removeprefix(f"{stem_of(VALIDATION)}_")
         rows = read_results(analysis, path.name)["scenes"]
-        command = f"python {VALIDATION} --labels {shlex.quote(f'{labels}.json')}"
+        command = f"python {VALIDATION} --labels {shlex.quote(f'{ANALYSIS.name}/labels/{labels}.json')}"
         found.append(Validation(f"The judge on the labels of {labels}", "person", command, rows))
     return tuple(found)

@@ -164,7 +164,7 @@ def test_labels_of_ones_own_stand_on_the_page_with_their_name(analysis: Path) ->
     assert make_report.main(["--analysis", str(analysis)]) == 0
     text = (analysis / "report.html").read_text(encoding="utf-8")
     assert "The judge on the labels of main_anna" in text and 'id="judge_2"' in text
-    assert "<code>python validate_extraction.py --labels main_anna.json</code>" in text
+    assert "<code>python validate_extraction.py --labels analysis/labels/main_anna.json</code>" in text
     assert "Judge and person agree on 3 of 4 rollouts" in text
     assert 'data-csv="judge_validation_2"' in text
 
