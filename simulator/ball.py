@@ -27,6 +27,7 @@ ARTEFACTS = tuple(_STOPS)
 # Straight down the board, of a ball that rolls: frame heights per second squared.
 ACCELERATION = 0.9
 _HOLD_S = 0.2
+_ROCKING_S = 2.0
 _TIP_RESTITUTION, _GROUND_RESTITUTION = 0.16, 0.3
 STEP_S = 1 / (SIMULATOR_FPS * 20)
 
@@ -100,7 +101,10 @@ def track_of(take: Take) -> list[Point]:
     track += [(0.0, touch)] * round(_HOLD_S * rng.uniform(0.3, 1.0) / STEP_S)
     stop = None if take.outcome else rng.uniform(*_STOPS[str(take.artefact)])
     if stop == 0:
-        return track
+        # It rocks on the tip, less and less, and stays.
+        reach, pace = rng.uniform(0.002, 0.006), rng.uniform(5, 9)
+        times = np.arange(0, _ROCKING_S, STEP_S)
+        return track + [(side * reach * math.sin(pace * t) * math.exp(-3 * t), touch) for t in times]
     piece, speed = _slide(_path(), rng.uniform(0.05, 0.08), stop)
     if stop is None:
         piece += _drop(speed, rng.uniform(-0.05, 0.09))

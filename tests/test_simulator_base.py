@@ -169,6 +169,12 @@ def test_the_same_seed_gives_the_same_frames_and_another_seed_others(scene: str)
     assert any(not np.array_equal(a, b) for a, b in zip(frames, rollout(scene, seed=2), strict=False))
 
 
+@pytest.mark.parametrize(("scene", "kind"), [(key, kind) for key in SCENES for kind in SIMULATORS[key].artefacts])
+def test_an_artefact_looks_different_from_seed_to_seed(scene: str, kind: str) -> None:
+    videos = [SIMULATORS[scene].frames(Take(None, kind, generator("test", seed)), SMALL) for seed in (0, 1)]
+    assert any((one != other).any() for one, other in zip(*videos, strict=False))
+
+
 def test_the_same_seed_gives_the_same_bytes(tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("clips")
     for scene in ("galton_board_real", "walking"):
