@@ -19,14 +19,15 @@ class Prose:
     """What a text says in its sentences.
 
     named: every outcome that is mentioned and not denied (None is null, 0 a number that is none). given: those in the
-    place of an answer. mentions: how many words name an outcome, denied or not. denies_more: whether something else
-    than an outcome is denied, such as that the ball can be seen.
+    place of an answer. mentioned: every outcome, denied or not. denies_more: whether something else than an outcome is
+    denied, such as that the ball can be seen. qualified: whether a "but" leads to no outcome ("6, but it moves").
     """
 
     named: set[int | None] = field(default_factory=set)
     given: set[int | None] = field(default_factory=set)
-    mentions: int = 0
+    mentioned: set[int | None] = field(default_factory=set)
     denies_more: bool = False
+    qualified: bool = False
 
 
 def read_prose(text: str, outcomes: Sequence[str]) -> Prose:
@@ -60,7 +61,8 @@ def _read_sentence(prose: Prose, sentence: str, outcomes: Sequence[str], *, is_f
             for outcome in vocabulary.meaning(word, outcomes)
             if not vocabulary.is_pronoun(word)
         ]
-        prose.mentions += len(found)
+        prose.mentioned |= {outcome for _, outcome in found}
+        prose.qualified |= mark == "but" and not found
         for at, outcome in found:
             # A null follows from a denial: "I do not see it, null".
             if denial if outcome is not None else own:

@@ -7,15 +7,18 @@ there was no image or video to look at (`judges.unseen`) is `judge_refused`, wha
 
 1. An answer that stands alone is the answer, whatever the prose before it says: the whole reply, a line, what follows
    a label and a colon ("Answer: 6", but not "Number of balls: 2"), such a value of a JSON object. Case, markup, quotes,
-   a final stop and what the outcome is of ("bin 6") do not matter. What follows may neither take it back nor give
-   another.
+   a final stop and what the outcome is of ("bin 6") do not matter. What follows may neither take it back ("on closer
+   look ...") nor give another, nor may the object ("valid": false).
 2. A reply that begins with `null` is null; an explanation may follow.
-3. Outcomes and joining words and nothing else ("6 or 7", "left/right") single no outcome out: null.
+3. Outcomes and joining words and nothing else ("6 or 7", "left/right") single no outcome out: null. Not where one
+   leads to the other: "1. 6", "Bin 5: 6", "5 -> 6".
 4. A reply that declines to look is `judge_refused`.
 5. Prose that names one outcome, in a clause made of known words alone and in the place of an answer, is that outcome:
-   not where it is denied, hedged ("unclear", "maybe"), one case of several ("if", "before"), or where anything else is
-   denied. Neither the verb in "the ball left the ramp" nor the count in "2 balls" is in such a place.
-6. Everything else is `judge_unparseable`: two outcomes in prose, a number out of range, "not red", no outcome at all.
+   not where it is denied ("anything but 6"), hedged ("unclear", "maybe"), one case of several ("if", "before"), put in
+   another's place ("5; no, 6"), or where anything else is denied or a "but" follows. Neither the verb in "the ball left
+   the ramp" nor the count in "2 balls" is in such a place.
+6. Everything else is `judge_unparseable`: two outcomes in prose, a number out of range, "not red", a colour with the
+   number of another pocket ("red 0"), no outcome at all.
 
 Rules 1, 2, 3 and 5 cast votes. The states of rules 4 and 6 are failures of the judge and say nothing about the
 rollout: the judge is asked again, and they never become a null.
@@ -23,7 +26,7 @@ rollout: the judge is asked again, and they never become a null.
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -31,26 +34,30 @@ from judges.clauses import read_prose
 from judges.reply import plain, shortened, without_fences, without_thoughts
 from judges.unseen import says_nothing_was_shown
 from judges.vocabulary import (
+    ALL_BUT,
     ARTICLES,
+    CORRECTION,
     COUNT,
     DOUBT,
     HEDGE,
     JOINERS,
     LABELS,
     NULL,
+    OPENS_WITH_NO,
     OUT_OF_RANGE,
     PLACES,
     WORD,
     denies,
     is_label,
     meaning,
+    names_no_pocket,
     stands_alone,
 )
 
 ParseState = Literal["vote", "judge_refused", "judge_unparseable"]
 
 # Part of the protocol digest of new records: to be raised with any change that gives some reply another vote.
-PARSE_RULES = 3
+PARSE_RULES = 4
 
 
 @dataclass(frozen=True)
@@ -66,6 +73,7 @@ class Parsed:
 _OPENS_WITH_NULL = re.compile(rf"\W*{NULL}\s*(?:$|[.,;:!()\]}}\n—–-]|because\b|since\b|as\b|due\b)")
 _LABELLED = re.compile(r"(?:^|[.,;(){}\n—])\s*([^.,;(){}\n—:=]*)[:=]\s+([^:=]+)$")
 _LIST_NUMBER = re.compile(r"\s*\d+[.)]\s*")
+_LIST_ITEM = re.compile(r"\s*(?:\d+[.)]|[(\[]\d+[)\]])\s+\w")
 _UNSURE_MARK = re.compile(r"[?~≈≤≥±<]")
 _REFUSAL = re.compile(
     r"\bi(?:'m| am) (?:\w+ )?(?:sorry|unable|not able)\b"
@@ -78,23 +86,35 @@ _REFUSAL = re.compile(
 
 def parse_reply(text: str, outcomes: Sequence[str]) -> Parsed:
     """The vote that `text` casts among `outcomes` (the labels of 1..k), or why it casts none. Never raises."""
+    parsed = _read(text, outcomes)
+    if parsed.outcome is not None and names_no_pocket(WORD.findall(plain(without_thoughts(shortened(text)))), outcomes):
+        return _unparseable("names a pocket that the wheel does not have")
+    return parsed
+
+
+def _read(text: str, outcomes: Sequence[str]) -> Parsed:
     text = without_thoughts(shortened(text))
     reply = plain(text)
     if not WORD.search(reply):
         return _unparseable("the reply holds no word")
     if says_nothing_was_shown(reply):
         return Parsed("judge_refused", None, "says that it was shown nothing")
-    record = _json_object(text)
-    if record is not None:
-        values = [words for value in _answers(record) if (words := stands_alone(WORD.findall(value), outcomes))]
-        alone, rest = {outcome for words in values for outcome in words}, ""
+    records, behind = _json_objects(text)
+    if records:
+        answers = [answer for record in records for answer in _answers(record)]
+        values = [words for value in answers if (words := stands_alone(WORD.findall(value), outcomes))]
+        alone, rest = {outcome for words in values for outcome in words}, plain(behind)
         if not alone:
             return _unparseable("a JSON object without an answer")
+        if alone != {None} and any(_takes_back(record) for record in records):
+            return _unparseable("a JSON object that takes its answer back")
     else:
         alone, rest = _standing_alone(reply, outcomes)
     if alone:
         return _answered(alone, rest, reply, outcomes)
     prose = read_prose(reply, outcomes)
+    if ALL_BUT.search(reply):
+        return _unparseable("names what is not the answer")
     if _only_joined(reply, outcomes):
         return _vote(None, f"names {_labels(prose.named, outcomes)} and singles none out")
     if _OPENS_WITH_NULL.match(reply) and not prose.given - {None}:
@@ -102,7 +122,7 @@ def parse_reply(text: str, outcomes: Sequence[str]) -> Parsed:
     if _REFUSAL.search(reply) and None not in prose.named:
         return Parsed("judge_refused", None, "declines to answer")
     if not prose.named:
-        return _unparseable("only denies an outcome" if prose.mentions else "names no outcome and not null")
+        return _unparseable("only denies an outcome" if prose.mentioned else "names no outcome and not null")
     if OUT_OF_RANGE in prose.named:
         return _unparseable(f"names a number outside 1..{len(outcomes)}")
     if len(prose.named) > 1:
@@ -110,7 +130,9 @@ def parse_reply(text: str, outcomes: Sequence[str]) -> Parsed:
     (outcome,) = prose.named
     if outcome not in prose.given:
         return _unparseable(f"names {_labels(prose.named, outcomes)}, but not in the place of an answer")
-    if outcome is not None and (prose.denies_more or HEDGE.search(reply) or DOUBT.search(reply)):
+    if prose.mentioned != {outcome} and (CORRECTION.search(reply) or OPENS_WITH_NO.search(reply)) and outcome:
+        return _unparseable(f"names {_labels(prose.mentioned, outcomes)}, one in place of another")
+    if outcome is not None and (prose.denies_more or prose.qualified or HEDGE.search(reply) or DOUBT.search(reply)):
         return _unparseable(f"names {_labels(prose.named, outcomes)}, but with a doubt or a denial")
     return _vote(outcome, "named in prose")
 
@@ -139,8 +161,12 @@ def _answered(alone: set[int | None], rest: str, reply: str, outcomes: Sequence[
     (outcome,) = alone
     if outcome is not None and HEDGE.search(rest):
         return _unparseable(f"answers {_labels(alone, outcomes)} and takes it back")
-    if others := read_prose(rest, outcomes).given - alone:
+    prose = read_prose(rest, outcomes)
+    if others := prose.given - alone:
         return _unparseable(f"answers {_labels(alone, outcomes)} and then {_labels(others, outcomes)}")
+    differs = prose.named != alone if CORRECTION.search(rest) else prose.mentioned - alone
+    if differs and (CORRECTION.search(rest) or OPENS_WITH_NO.search(rest)):
+        return _unparseable(f"answers {_labels(alone, outcomes)} and looks again")
     return _vote(outcome, "answered")
 
 
@@ -184,32 +210,54 @@ def _may_stand_below(lines: Sequence[str], outcomes: Sequence[str]) -> bool:
             break
         sentence.insert(0, line)
     said = " ".join(sentence)
-    return not (denies(WORD.findall(said)) or any(kind.search(said) for kind in (HEDGE, DOUBT, COUNT)))
+    return not (denies(WORD.findall(said)) or any(kind.search(said) for kind in (HEDGE, DOUBT, COUNT, ALL_BUT)))
 
 
-def _json_object(text: str) -> Mapping[str, Any] | None:
-    """The JSON object that a reply consists of or holds, fenced or not; None when it holds none."""
+class _Pairs(list[tuple[str, Any]]):
+    """The members of a JSON object: a name may come twice, with two values."""
+
+
+def _json_objects(text: str) -> tuple[list[_Pairs], str]:
+    """The JSON objects that a reply consists of or holds, fenced or not, and what stands behind the last of them."""
     text = without_fences(text)
-    start, end = text.find("{"), text.rfind("}")
-    try:
-        value = json.loads(text[start : end + 1]) if 0 <= start < end else None
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
+    decoder = json.JSONDecoder(object_pairs_hook=_Pairs)
+    found: list[_Pairs] = []
+    end = 0
+    while (start := text.find("{", end)) >= 0:
+        try:
+            value, end = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            break
+        found.append(value)
+    return found, text[end:]
 
 
-def _answers(record: Mapping[str, Any]) -> Iterator[str]:
+def _answers(record: _Pairs) -> Iterator[str]:
     """The values that a JSON object gives under an answer's name, as plain text."""
-    for key, value in record.items():
-        words = WORD.findall(plain(key.replace("_", " ").replace("-", " ")))
-        if not is_label(words, ["1"]):
+    for key, value in record:
+        if not is_label(_key_words(key), ["1"]):
             continue
-        if isinstance(value, Mapping):
+        if isinstance(value, _Pairs):
             yield from _answers(value)
         elif value is None:
             yield NULL
         elif isinstance(value, int | str):
             yield plain(str(value))
+
+
+def _takes_back(record: _Pairs) -> bool:
+    """Whether an object says beside its answer that it is none: "valid": false, "ambiguous": true."""
+    for key, value in record:
+        words = " ".join(_key_words(key))
+        if value is False or (value is True and (NULL in words or HEDGE.search(words) or DOUBT.search(words))):
+            return True
+        if isinstance(value, _Pairs) and _takes_back(value):
+            return True
+    return False
+
+
+def _key_words(key: str) -> list[str]:
+    return WORD.findall(plain(key.replace("_", " ").replace("-", " ")))
 
 
 def _only_joined(reply: str, outcomes: Sequence[str]) -> bool:
@@ -218,7 +266,15 @@ def _only_joined(reply: str, outcomes: Sequence[str]) -> bool:
     named = [outcome for word in words for outcome in meaning(word, outcomes)]
     filler = [w for w in words if w in JOINERS | ARTICLES | LABELS | PLACES or w.removesuffix("s") in LABELS | PLACES]
     several = len(set(named)) > 1 and not set(named) & {None, OUT_OF_RANGE}
-    return several and not _UNSURE_MARK.search(reply) and len(filler) + len(named) == len(words)
+    # "5 → 6", "Bin 1: 6", "1. 6": one of them leads to the other, labels it, or is its place in a list.
+    ordered = "→" in reply or any(_leads(line, outcomes) for line in reply.splitlines())
+    return several and not ordered and not _UNSURE_MARK.search(reply) and len(filler) + len(named) == len(words)
+
+
+def _leads(line: str, outcomes: Sequence[str]) -> bool:
+    """Whether a line begins with the number of an item, or an outcome stands before a colon."""
+    *labels, _ = re.split("[:=]", line)
+    return bool(_LIST_ITEM.match(line)) or any(meaning(w, outcomes) for part in labels for w in WORD.findall(part))
 
 
 def _labels(named: set[int | None], outcomes: Sequence[str]) -> str:

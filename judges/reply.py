@@ -15,6 +15,7 @@ _TAG = re.compile(r"<(/?)(?:think(?:ing)?|thought|reasoning)>", re.IGNORECASE)
 
 _CODE_FENCE = re.compile(r"```[a-z]*")
 # Emphasis, quotes, headings and LaTeX's box. An apostrophe inside a word stays.
+_ARROW = re.compile(r"[-=]+>|[⇒⟶➔➜]")
 _MARKUP = re.compile(r"\\boxed|\\text|[*_`\"“”„«»$\\#>|]|(?<!\w)'|'(?!\w)")
 
 
@@ -55,7 +56,7 @@ def plain(text: str) -> str:
     folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'").replace("\u2044", "/")
     digits = "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in folded)
     visible = "".join(c for c in digits if unicodedata.category(c) not in {"Cf", "Mn", "Me"})
-    return _MARKUP.sub(" ", without_fences(visible))
+    return _MARKUP.sub(" ", _ARROW.sub("→", without_fences(visible)))
 
 
 def without_fences(text: str) -> str:

@@ -38,12 +38,16 @@ PLACES = {
     "bin", "branch", "channel", "corridor", "direction", "exit", "hallway", "lane", "path", "pocket", "side", "slot",
     "suit",
 }
+# Words that ask for a verb after a person or a ball: "it then left".
+_ADVERBS = {"clearly", "definitely", "eventually", "finally", "now", "then", "ultimately"}
 _COPULAS = {"is", "it's", "was"}
-_VERBS = _COPULAS | {
+# What leaves a bin is not in it; a direction it does take.
+_LEAVING = {"exited", "exiting", "exits", "leaves"}
+_VERBS = _COPULAS | _LEAVING | {
     "been", "came", "choose", "chooses", "choosing", "chose", "chosen", "comes", "displayed", "displays", "dropped",
-    "drops", "ended", "ending", "ends", "exit", "exited", "exiting", "exits", "fallen", "falls", "fell", "goes",
+    "drops", "ended", "ending", "ends", "exit", "fallen", "falls", "fell", "goes",
     "going", "gone", "had", "hanging", "hangs", "has", "have", "headed", "heading", "heads", "landed", "landing",
-    "lands", "leaves", "lies", "located", "lying", "positioned", "read", "reads", "rested", "resting", "rests",
+    "lands", "lies", "located", "lying", "positioned", "read", "reads", "rested", "resting", "rests",
     "rolled", "rolling", "rolls", "settled", "settles", "show", "showed", "showing", "shown", "shows", "sits",
     "sitting", "take", "taken", "takes", "taking", "took", "turn", "turned", "turning", "turns", "walk", "walked",
     "walking", "walks", "went",
@@ -83,8 +87,19 @@ DOUBT = re.compile(
     r"\b(?:if|unless|until|before|whether|would|should|otherwise|either|or|however|although|though|except|unlike"
     r"|opposite|hard|difficult|impossible|unable|almost|nearly|about|approximately|roughly|blur\w*|obscured|hidden"
     r"|straddl\w+|between|edge|cocked|multiple|several|both|deform\w+|distort\w+|broken|disappear\w*|vanish\w*"
-    r"|invisible|illegible|unreadable|indeterminate|undetermined|confidence|percent)\b"
+    r"|invisible|illegible|unreadable|indeterminate|undetermined|confidence|percent|estimat\w+|partial\w*|partly"
+    r"|still|yet|back|return\w*|moving|falling|bouncing|in motion|mid-?air|(?:face|upside)[ -]down)\b"
 )
+# "Anything but 6", "every bin but 6".
+ALL_BUT = re.compile(r"\b(?:all|any|each|every|any\w+|every\w+)(?:\s+\w+){0,3}?[\s,]+but\b")
+# The speaker looks again and may say something else now. "No" only where it stands by itself or opens a clause.
+CORRECTION = re.compile(
+    r"\b(?:on|upon|at) (?:a )?(?:clos|further|second (?:look|thought|view)|reflection|reconsider)\w*"
+    r"|\blook\w* (?:again|clos\w+)"
+    r"|\b(?:hmm+|sorry|oops|scratch that|never mind|nevermind|make that|i mean|or rather|my mistake|let me)\b"
+    r"|\bno\b(?=\s*(?:[^\w\s]|$))"
+)
+OPENS_WITH_NO = re.compile(r"(?:^|[^\w\s])\s*no\b")
 # What a number below it may be, other than an outcome.
 COUNT = re.compile(
     r"\b(?:number of|how many|count|total|score|confidence|steps?|frames?|rows?|balls|faces|dice|bins)\b"
@@ -141,10 +156,34 @@ def stands_alone(words: Sequence[str], outcomes: Sequence[str]) -> list[int | No
         return []
     before, word, after = said[: at[0]], said[at[0]], said[at[0] + 1 :]
     ordinal = _is_ordinal(word)
+    if not is_numeric(outcomes) and before and before[-1] in _THINGS - {"card"}:
+        return []  # "the ball left", "the ball is red": no direction, no pocket
     places_follow = set(after) <= PLACES and (not after or ordinal or not is_numeric(outcomes))
     if not places_follow or not set(before) <= LABELS | _THINGS or (ordinal and not after):
         return []
     return meaning(word, outcomes)
+
+
+def names_no_pocket(words: Sequence[str], outcomes: Sequence[str]) -> bool:
+    """Whether a colour stands beside a number that has another one on the European wheel, or that is not on it."""
+    if not {"red", "black", "green"} <= set(outcomes):
+        return False
+    said = [word for word in words if word not in LABELS | PLACES]
+    for first, second in pairwise(said):
+        for colour, number in ((first, second), (second, first)):
+            is_step = number == first and ("step", number) in set(pairwise(said))
+            if colour in outcomes and number.isdigit() and not is_step and colour != _pocket_colour(number):
+                return True
+    return False
+
+
+def _pocket_colour(number: str) -> str | None:
+    """The colour of a pocket of the European wheel; None for a number that is not on it."""
+    pocket = int(number) if len(number) < 10 else 37
+    if pocket == 0 or pocket > 36:
+        return None if pocket else "green"
+    odd_is_red = pocket <= 10 or 19 <= pocket <= 28
+    return "red" if (pocket % 2 == 1) == odd_is_red else "black"
 
 
 def is_label(words: Sequence[str], outcomes: Sequence[str]) -> bool:
@@ -174,14 +213,18 @@ def in_place(words: Sequence[str], at: int, outcomes: Sequence[str], *, opens: b
     follows = not after or after[0] in PLACES | _LINKS - ARTICLES | {"now"} or after[0].isdigit()
     if not before:
         return follows
+    stem = list(before)
+    while stem and stem[-1] in _ADVERBS:
+        stem.pop()
+    is_verb = bool(stem) and (stem[-1] in _BEFORE_A_VERB or before[-1] == "and")
     is_thing_itself = before[-1] in _COPULAS and "ball" in before  # "the ball is red"
-    return follows and before[-1] not in _BEFORE_A_VERB and not is_thing_itself
+    return follows and not is_verb and not is_thing_itself
 
 
 def _known(words: Sequence[str], outcomes: Sequence[str]) -> bool:
     """Whether prose may hold these words beside an outcome."""
     if is_numeric(outcomes):
-        return set(words) <= _PROSE - {"of"}  # "the number of ..." counts something
+        return set(words) <= _PROSE - {"of", *_LEAVING}  # "the number of ..." counts something
     return all(word in _PROSE or word in _RANKS or word.isdigit() for word in words)
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from judges.parse import Parsed, majority, parse_reply
 from judges.reply import MAX_REPLY_CHARS, shortened
 from scenes import SCENES, Scene
+from simulator.roulette_wheel import NUMBERS, colour
 
 NULL = "null"
 REFUSED = "judge_refused"
@@ -174,6 +175,108 @@ CASES: list[tuple[str, str, int | str]] = [
     ("roulette", "The wheel is red and black; the ball lies on green.", UNPARSEABLE),
 ]
 
+# What keeps its vote beside its kin among CORRECTIONS.
+CASES += [
+    ("galton_board", "It is lower but in bin 6.", 6),
+    ("galton_board", "6\nOn closer look it is bin 6", 6),
+    ("galton_board", "6\n\nAt second 5 the ball lands.", 6),
+    ("galton_board", "6\n\nNo other ball is there.", 6),
+    ("galton_board", '{"valid": true, "bin": 6}', 6),
+    ("galton_board", '{"answer": 6}{"answer": 6}', 6),
+    ("galton_board", '{"valid": false, "bin": null}', NULL),
+    ("galton_board", "Answer -> 6", 6),
+    ("galton_board", "=> 6", 6),
+    ("galton_board", "bins: 6 and 7", NULL),
+    ("lottery", "ball 6", 6),
+    ("ball", "The ball exits left.", 1),
+    ("ball", "The ball leaves left.", 1),
+    ("ball", "Answer: left channel", 1),
+    ("cards", "card: hearts\nsuit: hearts", 1),
+    ("roulette", "green 0", 3),
+    ("roulette", "Red 36", 1),
+    ("roulette", "red 19", 1),
+    ("roulette", "10 black", 2),
+    ("roulette", "black pocket 11", 2),
+    ("roulette", "Black, number 29", 2),
+]
+
+# What excludes an outcome, replaces it with another, says beside it that it does not hold, or only numbers it.
+CORRECTIONS: list[tuple[str, str]] = [
+    *(
+        ("galton_board", f"{start}{every} but{middle} 6{stop}")
+        for start in ("", "The answer is ", "Answer: ")
+        for every in ("anything", "everything", "all", "any bin", "every bin", "all of the bins", "anything,")
+        for middle in ("", " bin", " in bin")
+        for stop in ("", ".")
+    ),
+    ("galton_board", "It is anything but\n6"),
+    ("galton_board", "anything but null"),
+    ("ball", "anything but left"),
+    ("cards", "anything but hearts"),
+    ("roulette", "all but red"),
+    ("ball", "left; no, right"),
+    ("ball", "left, no right"),
+    ("ball", "Left... no, it is right"),
+    ("ball", "left (no, right)"),
+    ("ball", "left, no it goes right"),
+    ("ball", "left, never mind, not right"),
+    ("ball", "left\nNo."),
+    ("ball", "left. Wait, right"),
+    ("ball", "left. Actually, not right"),
+    ("ball", "On closer look not left: right, so left"),
+    ("walking", "turned left but came back"),
+    ("walking", "turned left, then came back"),
+    ("galton_board", "6 — no, 7"),
+    ("galton_board", "6\nOn closer look it is bin 7"),
+    ("galton_board", "6\nOn closer look: 7"),
+    ("galton_board", "6\nOn closer look it is not in bin 6"),
+    ("galton_board", "Answer: 6\n\nHmm, 7"),
+    ("galton_board", "6\nNo other: it is not 6 but 7"),
+    ("galton_board", "6 but still moving"),
+    ("galton_board", "6, but it moves"),
+    ("galton_board", "6, still moving"),
+    ("galton_board", "6 (ball still falling)"),
+    ("galton_board", "The ball leaves bin 6"),
+    ("galton_board", "The ball exits bin 6"),
+    ("cards", "spades (face down)"),
+    ("ball", "The ball left."),
+    ("ball", "The ball then left."),
+    ("ball", "It rolled and left"),
+    ("walking", "He left"),
+    ("walking", "the person left"),
+    ("walking", "Answer: the person left"),
+    ("roulette", "Ball green"),
+    ("galton_board", "1. 6"),
+    ("galton_board", "2. 6"),
+    ("galton_board", "1) 6"),
+    ("galton_board", "(1) 6"),
+    ("galton_board", "[1] 6"),
+    ("galton_board", "1. bin 6"),
+    ("galton_board", "1: 6"),
+    ("galton_board", "Bin 1: 6"),
+    ("galton_board", "Bin: 5 -> 6"),
+    ("galton_board", "5 => 6"),
+    ("galton_board", "5 → 6"),
+    ("ball", "right answer: left"),
+    ("galton_board", '{"answer": 6}{"answer": 7}'),
+    ("galton_board", '{"answer": 6, "answer": 7}'),
+    ("galton_board", '{"bin": 6, "answer": 7}'),
+    ("galton_board", '{"valid": false, "bin": 6}'),
+    ("galton_board", '{"result": {"bin": 6, "settled": false}}'),
+    ("galton_board", '{"bin": 6, "ambiguous": true}'),
+    ("galton_board", '{"bin": 6}\nThe ball is in bin 7'),
+    ("roulette", "Red 0"),
+    ("roulette", "green 5"),
+    ("roulette", "red 37"),
+    ("roulette", "black 1"),
+    ("roulette", "10 red"),
+    ("roulette", "red pocket 11"),
+    ("roulette", "Red, number 29"),
+    ("roulette", "black 19"),
+    ("roulette", "red " + "9" * 3000),
+    ("roulette", '{"colour": "red", "number": 22}'),
+]
+
 # What denies, hedges, counts, or is about something else than the outcome: no vote, however much it sounds like one.
 NO_ANSWERS: list[tuple[str, str]] = [
     ("ball", "There is no ball in the left channel."),
@@ -317,6 +420,23 @@ def test_each_kind_of_reply_has_its_defined_result(scene: str, reply: str, expec
 @pytest.mark.parametrize(("scene", "reply"), NO_ANSWERS)
 def test_what_denies_hedges_or_counts_is_no_vote(scene: str, reply: str) -> None:
     assert parse_reply(reply, SCENES[scene].outcomes).state == "judge_unparseable"
+
+
+@pytest.mark.parametrize(("scene", "reply"), CORRECTIONS)
+def test_what_excludes_replaces_or_numbers_an_outcome_is_asked_again(scene: str, reply: str) -> None:
+    assert parse_reply(reply, SCENES[scene].outcomes).state == "judge_unparseable"
+
+
+@pytest.mark.parametrize("reply", ["I cannot see the video.\n6", "I cannot see the video. 6"])
+def test_an_outcome_of_a_video_that_was_not_seen_is_no_vote(reply: str) -> None:
+    assert parse_reply(reply, SCENES["galton_board"].outcomes).state == "judge_refused"
+
+
+def test_the_pockets_of_the_roulette_wheel_are_those_of_the_simulator() -> None:
+    for pocket in NUMBERS:
+        for label in SCENES["roulette"].outcomes:
+            read = parse_reply(f"{label} {pocket}", SCENES["roulette"].outcomes).state
+            assert read == ("vote" if label == colour(pocket) else UNPARSEABLE)
 
 
 @pytest.mark.parametrize("scene", SCENES.values(), ids=lambda scene: scene.key)
