@@ -42,10 +42,7 @@ def _translate(error: errors.APIError) -> RejectedError | UnreachableError | Unu
     details = _details(error)
     text = one_line(f"HTTP {error.code} {error.status or ''}: {error.message or ''}")
     quotas = [
-        str(violation.get("quotaId", ""))
-        for detail in details
-        for violation in detail.get("violations", ())
-        if isinstance(violation, Mapping)
+        str(violation.get("quotaId", "")) for detail in details for violation in _objects(detail.get("violations"))
     ]
     if error.code == 429 and any("PerDay" in quota for quota in quotas):
         return UnusableError(f"the daily quota is used up ({text})")
@@ -59,8 +56,12 @@ def _translate(error: errors.APIError) -> RejectedError | UnreachableError | Unu
 def _details(error: errors.APIError) -> list[Mapping[str, Any]]:
     """The `details` of a google.rpc.Status, those that are objects."""
     body = error.details.get("error", error.details) if isinstance(error.details, Mapping) else {}
-    details = body.get("details") if isinstance(body, Mapping) else None
-    return [detail for detail in details if isinstance(detail, Mapping)] if isinstance(details, list) else []
+    return _objects(body.get("details")) if isinstance(body, Mapping) else []
+
+
+def _objects(value: Any) -> list[Mapping[str, Any]]:
+    """The objects of a JSON array; none of any other value."""
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
 
 
 def _pause(error: errors.APIError, details: list[Mapping[str, Any]]) -> float | None:

@@ -84,7 +84,7 @@ class VoteLog:
         for number, record in enumerate(self._log.read(), start=1):
             try:
                 self._replies.append(self._parsed(record))
-            except (KeyError, ValueError, TypeError) as error:
+            except (KeyError, ValueError, TypeError, OverflowError) as error:
                 raise UserError(f"{path}: line {number}: {error!r}; expected a judge's reply") from error
 
     @property

@@ -6,10 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from google.genai.errors import APIError
 
 from errors import UserError
+from judges.base import RejectedError, UnreachableError
 from judges.engine import EQUAL_FAILURES_STOP
 from judges.gemini import DEFAULT_MODEL, GeminiJudge
+from judges.gemini_errors import translated
+from judges.votelog import VoteLog
 from tests.services.base import NO_ANSWER, Response
 from tests.services.gemini_server import (
     KEY,
@@ -314,3 +318,33 @@ def test_temperature_and_lengths_are_the_services_own(tmp_path: Path) -> None:
         room.put_clips("main", "dice", count=1)
         room.read(1, "dice", votes=1)
         assert [query.config for query in room.service.queries] == [{}]
+
+
+ODD_DETAILS: tuple[object, ...] = (
+    None,
+    5,
+    "x",
+    {},
+    [None],
+    [5],
+    ["x"],
+    [{"violations": None}],
+    [{"violations": 5}],
+    [{"violations": [3]}],
+)
+
+
+@pytest.mark.parametrize("status", [400, 429])
+@pytest.mark.parametrize("details", ODD_DETAILS, ids=str)
+def test_no_shape_of_an_error_body_gets_in_the_way_of_its_status(status: int, details: object) -> None:
+    with pytest.raises(UnreachableError if status == 429 else RejectedError), translated():
+        raise APIError(status, {"error": {"code": status, "details": details}})
+
+
+@pytest.mark.parametrize("seed", ["Infinity", "1e999", "NaN", "null"])
+def test_a_line_of_a_log_without_a_whole_seed_is_named(tmp_path: Path, seed: str) -> None:
+    line = '{"seed": %s, "vote": 0, "asked": {}, "came": "vote", "reply": "6", "detail": "", "model_version": ""}'
+    log = tmp_path / "log.jsonl"
+    log.write_text(line % seed + "\n")
+    with pytest.raises(UserError, match=r"log\.jsonl: line 1: .*expected a judge's reply"):
+        VoteLog(log, "dice")
