@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from common import CONTROLS, STAGES, STUDIES
+from outputs import stem_of
 from paths import ROOT
 
 Result = subprocess.CompletedProcess[str]
@@ -159,6 +160,13 @@ def test_a_study_runs_only_when_it_is_named(driver: Driver) -> None:
         assert f"{study.name:<24} skipped: a study, whose results are committed (--only {study.name})" in lines
         assert driver("--only", study.name).returncode == 0
         assert driver.calls()[-1] == f"{study.script}.py"
+
+
+def test_what_only_a_study_or_the_control_makes_is_committed(committed: Path) -> None:
+    stages = [*STUDIES, *(stage for stage in STAGES if stage.name == CONTROLS)]
+    stems = [stem_of(f"{stage.script}.py") for stage in stages]
+    made = [f"{folder}/{stem}.{kind}" for stem in stems for folder, kind in (("results", "json"), ("tables", "md"))]
+    assert [name for name in made if not (committed / name).is_file()] == []
 
 
 def test_stages_whose_key_is_absent_are_skipped_by_name(driver: Driver) -> None:
