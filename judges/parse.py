@@ -73,7 +73,7 @@ class Parsed:
 _OPENS_WITH_NULL = re.compile(rf"\W*{NULL}\s*(?:$|[.,;:!()\]}}\n—–-]|because\b|since\b|as\b|due\b)")
 _LABELLED = re.compile(r"(?:^|[.,;(){}\n—])\s*([^.,;(){}\n—:=]*)[:=]\s+([^:=]+)$")
 _LIST_NUMBER = re.compile(r"\s*\d+[.)]\s*")
-_LIST_ITEM = re.compile(r"\s*(?:\d+[.)]|[(\[]\d+[)\]])\s+\w")
+_LIST_ITEM = re.compile(r"^\s*\d+[.)]\s+\w|[(\[]\s*\d+\s*[)\]]")
 _UNSURE_MARK = re.compile(r"[?~≈≤≥±<]")
 _REFUSAL = re.compile(
     r"\bi(?:'m| am) (?:\w+ )?(?:sorry|unable|not able)\b"
@@ -187,7 +187,7 @@ def _standing_alone(reply: str, outcomes: Sequence[str]) -> tuple[set[int | None
     for number, line in enumerate(lines):
         if labelled := _LABELLED.search(line):
             value = labelled.group(2) if is_label(WORD.findall(labelled.group(1)), outcomes) else ""
-        elif line.endswith(":") or (_LIST_NUMBER.fullmatch(line) and number != last):
+        elif line.endswith(":") or (_LIST_NUMBER.fullmatch(line) and not _LIST_NUMBER.fullmatch(lines[last])):
             continue  # a heading, or the number of an item
         else:
             value = line
@@ -272,9 +272,9 @@ def _only_joined(reply: str, outcomes: Sequence[str]) -> bool:
 
 
 def _leads(line: str, outcomes: Sequence[str]) -> bool:
-    """Whether a line begins with the number of an item, or an outcome stands before a colon."""
+    """Whether a line holds the number of an item or of a note, or an outcome before a colon."""
     *labels, _ = re.split("[:=]", line)
-    return bool(_LIST_ITEM.match(line)) or any(meaning(w, outcomes) for part in labels for w in WORD.findall(part))
+    return bool(_LIST_ITEM.search(line)) or any(meaning(w, outcomes) for part in labels for w in WORD.findall(part))
 
 
 def _labels(named: set[int | None], outcomes: Sequence[str]) -> str:

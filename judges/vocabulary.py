@@ -168,7 +168,7 @@ def names_no_pocket(words: Sequence[str], outcomes: Sequence[str]) -> bool:
     """Whether a colour stands beside a number that has another one on the European wheel, or that is not on it."""
     if not {"red", "black", "green"} <= set(outcomes):
         return False
-    said = [word for word in words if word not in LABELS | PLACES]
+    said = [word for word in words if word not in LABELS | PLACES | _COPULAS | _LINKS | {"so", "which"}]
     for first, second in pairwise(said):
         for colour, number in ((first, second), (second, first)):
             is_step = number == first and ("step", number) in set(pairwise(said))
