@@ -52,7 +52,7 @@ from protocol import other_clips
 from providers.history import History
 from scenes import SCENES
 from studies import STUDIES, Study
-from video_io import Clips, find_clips
+from video_io import Clips, find_clips, sha256_file
 
 # Queries in flight: a judge that thinks for ten seconds then reads a cell in a minute.
 CONCURRENCY = 16
@@ -280,16 +280,27 @@ def _items(jobs: Sequence[CellWork]) -> dict[str, list[int]]:
 
 
 def _made_with(folder: Path, jobs: Sequence[CellWork]) -> dict[str, str]:
-    """SHA-256 of a generated clip -> digest of the protocol it was made under. Several in one cell: UserError."""
+    """SHA-256 of a generated clip -> digest of the protocol it was made under.
+
+    UserError for several protocols in one cell, and for clips that are others than those generated for their seeds.
+    """
     made_with: dict[str, str] = {}
+    others: list[str] = []
     with closing(History(folder)) as history:
         for job in jobs:
-            last = [history.rollout((job.scene, job.model, seed)).last for seed in job.clips.found]
-            known = {attempt.sha256: attempt.digest for attempt in last if attempt and attempt.sha256}
+            last = {seed: history.rollout((job.scene, job.model, seed)).last for seed in job.clips.found}
+            made = {seed: attempt for seed, attempt in last.items() if attempt and attempt.sha256}
+            seeds = [seed for seed, attempt in made.items() if sha256_file(job.clips.found[seed]) != attempt.sha256]
+            if seeds:
+                others.append(f"{job.name} seed {ranges(sorted(seeds))}")
+            known = {attempt.sha256: attempt.digest for attempt in made.values() if attempt.sha256}
             if len(set(known.values())) > 1:
                 found = ", ".join(sorted(digest[:12] for digest in set(known.values())))
                 raise UserError(f"{history.path}: {job.name} was made under several protocols ({found}); expected one")
             made_with |= known
+        if others:
+            found = f"other clips than those that {history.path.name} records: {'; '.join(others)}"
+            raise UserError(f"{folder}: {found}; expected the generated ones, or a model of their own name for others")
     return made_with
 
 

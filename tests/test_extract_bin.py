@@ -101,6 +101,22 @@ def test_rollouts_of_several_protocols_do_not_become_one_cell(tmp_path: Path) ->
         assert room.service.requests == []
 
 
+def test_a_clip_that_was_not_generated_for_its_seed_is_not_read(tmp_path: Path) -> None:
+    with reading_room(tmp_path) as room:
+        room.put_clips()
+        _record_generation(room, dict.fromkeys(range(3), "abc"))
+        first, second, free = (room.clip(seed).read_bytes() for seed in (0, 1, 3))
+        room.clip(0).write_bytes(second)
+        room.clip(1).write_bytes(first)
+        ran = room.run()
+        assert ran.code == 2 and "ledger.jsonl records: " in ran.err and "seed 0-1; expected the generated" in ran.err
+        assert room.service.requests == []
+        room.clip(0).write_bytes(first)
+        room.clip(1).write_bytes(second)
+        room.clip(3).write_bytes(free + b"free")
+        assert "ledger.jsonl records" not in room.run().err, "a seed that the ledger does not know is anybody's"
+
+
 def test_the_published_study_needs_neither_key_nor_videos(analysis: Path, tmp_path: Path) -> None:
     with reading_room(tmp_path) as room:
         for study in ("main", "dur5s"):
