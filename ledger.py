@@ -4,6 +4,7 @@ A log is one JSON object a line. A record is on disk when `append` returns, so a
 happens next, a later run finds what was about to be asked. Nothing here ever holds a token.
 """
 
+import errno
 import fcntl
 import json
 import os
@@ -106,24 +107,27 @@ class FolderLock:
     """One run at a time in a folder: the lock goes with the process, however that ends.
 
     The lock file names the holder. It stays behind when the run is over, empty: removing it would let two later runs
-    each lock a file of their own.
+    each lock a file of their own. A person may remove it all the same, so the folder itself is locked too.
     """
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / LOCK_FILE
         self._descriptor: int | None = None
+        self._folder_descriptor: int | None = None
 
     def __enter__(self) -> Self:
         """Raises UserError naming the other process when the folder is in use."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._folder_descriptor = os.open(self.path.parent, os.O_RDONLY)
+            _lock_folder(self._folder_descriptor)
             self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             os.ftruncate(self._descriptor, 0)
             # The name of the script without its arguments: a URL among these may hold a password.
             _write_all(self._descriptor, f"{os.getpid()} {Path(sys.argv[0]).name}\n".encode())
         except BlockingIOError as error:
-            holder = self.path.read_text(encoding="utf-8", errors="replace").strip() or "unknown"
+            holder = self._holder()
             self._close()
             message = f"{self.path.parent}: in use by process {holder}; expected one run at a time in a folder"
             raise UserError(message) from error
@@ -139,10 +143,29 @@ class FolderLock:
             os.ftruncate(self._descriptor, 0)
         self._close()
 
+    def _holder(self) -> str:
+        try:
+            return self.path.read_text(encoding="utf-8", errors="replace").strip() or "unknown"
+        except OSError:
+            return "unknown"
+
     def _close(self) -> None:
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
+        for descriptor in (self._descriptor, self._folder_descriptor):
+            if descriptor is not None:
+                os.close(descriptor)
+        self._descriptor = self._folder_descriptor = None
+
+
+def _lock_folder(descriptor: int) -> None:
+    """Raises BlockingIOError when another process holds it."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise
+    except OSError as error:
+        # Some network file systems lock only what is open for writing, which no folder can be: the file must do there.
+        if error.errno not in {errno.EBADF, errno.EINVAL, errno.ENOLCK, errno.ENOTSUP}:
+            raise
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

@@ -140,6 +140,15 @@ def test_a_second_run_is_refused_and_told_which_process_holds_the_folder(tmp_pat
         pass
 
 
+def test_a_deleted_lock_file_lets_no_second_run_in(tmp_path: Path) -> None:
+    with FolderLock(tmp_path) as held:
+        held.path.unlink()
+        with pytest.raises(UserError, match="in use by process unknown"), FolderLock(tmp_path):
+            pass
+    with FolderLock(tmp_path):
+        pass
+
+
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match="cannot lock"), FolderLock(tmp_path / "file" / "below"):
