@@ -45,6 +45,10 @@ from tables import markdown
 CONCURRENCY = 32
 # Creates a minute: half of what Replicate documents as its default limit (600), so that other work has room.
 RATE = 300
+# A thousand a second: more is no limit at all, and a number without end is none to divide by.
+_HIGHEST_RATE = 60_000
+# No model of the field makes larger clips, and the frames of one are drawn in memory.
+_LARGEST_SIZE = (3840, 2160)
 PROVIDERS: dict[str, Callable[[], Provider]] = {"replicate": ReplicateProvider, "simulator": simulator_provider}
 
 
@@ -62,7 +66,7 @@ def arguments() -> cli.Parser:
     options.add_argument(
         "--concurrency", type=cli.whole(1), default=CONCURRENCY, metavar="N", help="in flight (%(default)s)"
     )
-    options.add_argument("--rate", type=cli.whole(1), default=RATE, metavar="N", help="creates a minute (%(default)s)")
+    options.add_argument("--rate", type=_rate, default=RATE, metavar="N", help="creates a minute (%(default)s)")
     options.add_argument("--max-predictions", type=cli.whole(0), metavar="N", help="create at most N in this run")
     options.add_argument("--retry", action="store_true", help="new attempts at rollouts that ended without a video")
     options.add_argument(
@@ -206,11 +210,17 @@ def _law(text: str) -> tuple[str, str]:
     return cli.check_key(name, "--law: name"), law
 
 
+def _rate(text: str) -> int:
+    return min(cli.whole(1)(text), _HIGHEST_RATE)
+
+
 def _size(text: str) -> Size:
     found = re.fullmatch(r"(\d{1,5})x(\d{1,5})", text)
-    if not found:
-        raise argparse.ArgumentTypeError(f"{text!r}; expected width and height in pixels, as in 1280x720")
-    return int(found[1]), int(found[2])
+    size = (int(found[1]), int(found[2])) if found else (0, 0)
+    if not found or size[0] > _LARGEST_SIZE[0] or size[1] > _LARGEST_SIZE[1]:
+        largest = "{}x{}".format(*_LARGEST_SIZE)
+        raise argparse.ArgumentTypeError(f"{text!r}; expected width and height in pixels, at most {largest}")
+    return size
 
 
 def _probability(text: str) -> float:

@@ -2,13 +2,13 @@
 
 import asyncio
 import base64
-import binascii
 from collections.abc import Sequence
 from pathlib import Path
+from urllib.parse import urljoin
 
 import httpx
 
-from addresses import is_loopback
+from addresses import is_loopback, parse_url
 from providers.base import DownloadError, State, UnreachableError
 
 # The longest clip of any listed model at its highest resolution is some 60 MB.
@@ -52,8 +52,8 @@ class Downloader:
                 await self._follow(url, path)
         except TimeoutError as error:
             raise UnreachableError(f"download: not complete after {DOWNLOAD_TIMEOUT_S / 60:g} minutes") from error
-        except httpx.InvalidURL as error:
-            raise DownloadError(State.NO_VIDEO, f"output is not a URL ({error})") from error
+        except ValueError as error:
+            raise DownloadError(State.NO_VIDEO, f"output is not a URL that can be reached ({error})") from error
         except httpx.HTTPError as error:
             # A body that is shorter than announced arrives here too.
             raise UnreachableError(f"download: {type(error).__name__}") from error
@@ -67,11 +67,11 @@ class Downloader:
                     _check_status(response)
                     await _save(response, path)
                     return
-                url = str(target.join(response.headers.get("Location", "")))
+                url = urljoin(str(target), response.headers.get("Location", ""))
         raise DownloadError(State.NO_VIDEO, f"more than {_MAX_REDIRECTS} redirects")
 
     def _checked(self, url: str) -> httpx.URL:
-        target = httpx.URL(url)
+        target = parse_url(url)
         if is_loopback(self._base_url.host):
             allowed = is_loopback(target.host) and target.scheme in {"http", "https"}
         else:
@@ -115,5 +115,5 @@ def _decode_data_url(url: str) -> bytes:
         raise DownloadError(State.NO_VIDEO, f"output is {head[:40]} with {len(body)} characters; expected base64 video")
     try:
         return base64.b64decode(body, validate=True)
-    except binascii.Error as error:
+    except ValueError as error:
         raise DownloadError(State.NO_VIDEO, f"output is a data URL that is not base64 ({error})") from error

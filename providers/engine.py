@@ -19,6 +19,7 @@ from providers.base import (
     DownloadError,
     Prediction,
     Provider,
+    ProviderError,
     Request,
     RolloutKey,
     State,
@@ -29,7 +30,7 @@ from providers.creation import Creator
 from providers.history import Attempt, History
 from providers.pacing import Outage
 from providers.resume import Step, next_step, side_path, video_path
-from providers.run_state import DOWNLOADING, RUNNING, WAITING, Pauses, Report, RunState, Settings
+from providers.run_state import DOWNLOADING, RUNNING, WAITING, Pauses, Report, RunState, Settings, cell_name
 from video_io import VideoError, inspect_clip, sha256_file
 
 # A link may fail, and a file may break, on the way: the video is fetched so often before it is given up.
@@ -124,6 +125,20 @@ class Engine:
                     return  # a later run looks again
         except UnusableError as error:
             self._run.halt(str(error))
+        except (UserError, ProviderError):
+            raise
+        except Exception as error:
+            # One odd answer that nobody foresaw is not to keep the videos of all others from being fetched.
+            self._unforeseen(request, f"unforeseen {type(error).__name__}: {error}")
+
+    def _unforeseen(self, request: Request, detail: str) -> None:
+        attempt = self._history.rollout(request.key).last
+        if attempt is not None and attempt.id is not None:
+            self._end(request, attempt, State.UNKNOWN, detail)
+        else:  # an intent stays open: the next run looks up what became of it
+            detail = one_line(detail)
+            self._run.remark(f"{cell_name(request)} seed {request.seed}: {detail}")
+            self._run.failed(request, State.UNKNOWN, detail)
 
     async def _watch(self, prediction_id: str, patience_s: float, *, fresh: bool) -> Prediction:
         """Poll until the prediction has ended, or has run for `patience_s` more: its state is then None.

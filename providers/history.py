@@ -130,12 +130,12 @@ class History:
         if event == "protocol":
             self._protocols.add((record["scene"], record["model"], record["digest"]))
             return
-        rollout = self.rollout((str(record["scene"]), str(record["model"]), int(record["seed"])))
-        number = int(record["attempt"])
+        rollout = self.rollout((str(record["scene"]), str(record["model"]), _whole(record, "seed")))
+        number = _whole(record, "attempt")
         if event == "intent":
             if number != len(rollout.attempts):
                 raise ValueError(f"attempt {number} follows {len(rollout.attempts)} attempts")
-            rollout.attempts.append(Attempt(number, datetime.fromisoformat(record["time"]), str(record["digest"])))
+            rollout.attempts.append(Attempt(number, _time(record), str(record["digest"])))
             return
         if event == "retry":
             rollout.allowance_from = number
@@ -151,6 +151,20 @@ class History:
             attempt.state, attempt.detail, attempt.sha256 = State.SUCCEEDED, "", str(record["sha256"])
         else:
             raise ValueError(f"unknown event {event!r}")
+
+
+def _whole(record: Mapping[str, Any], name: str) -> int:
+    value = record[name]
+    if type(value) is not int or value < 0:
+        raise ValueError(f"{name} is {value!r}, no whole number from 0 on")
+    return value
+
+
+def _time(record: Mapping[str, Any]) -> datetime:
+    time = datetime.fromisoformat(record["time"])
+    if time.tzinfo is None:
+        raise ValueError(f"time is {record['time']!r}, without a time zone")
+    return time
 
 
 def identical_videos(history: History, keys: Iterable[RolloutKey]) -> list[list[RolloutKey]]:

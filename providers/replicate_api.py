@@ -61,7 +61,8 @@ _CALL_TIMEOUT_S = 90.0
 _CLOCK_TOLERANCE = timedelta(minutes=2)
 
 # What the client raises for an answer that it cannot read: not JSON, not the fields it knows, not an object at all.
-_UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
+# A time may lie beyond what a clock can show.
+_UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError)
 # Token refused, no credit.
 _ACCOUNT = frozenset({401, 402})
 # Not allowed to use this model, for instance before its licence is accepted; not there, or not under this address.
@@ -193,9 +194,12 @@ class ReplicateProvider:
     async def poll(self, prediction_id: str) -> Prediction:
         path = f"/v1/predictions/{prediction_id}"
         try:
-            return read_prediction(await self._get(path, self._client.predictions.async_get(prediction_id)))
+            data = await self._get(path, self._client.predictions.async_get(prediction_id))
         except _HttpError as error:
             return Prediction(prediction_id, State.EXPIRED, f"the provider no longer knows it ({error})")
+        if data.get("id") != prediction_id:
+            raise UnreachableError("the answer to a look at a prediction is not about it")
+        return read_prediction(data)
 
     async def find(self, lost: Sequence[Lost], known_ids: frozenset[str]) -> dict[RolloutKey, Prediction]:
         """See `Provider.find`. Matched on model, inputs (the frame's URL apart) and time.
@@ -314,7 +318,7 @@ class ReplicateProvider:
         page = await self._list_page("/v1/predictions", self._client.predictions.async_list())
         while True:
             try:
-                results = [dict(data) for data in page["results"]]
+                results = [{**data, "id": str(data["id"])} for data in page["results"]]
                 listed += [data for data in results if self._created(data) >= horizon]
             except _UNREADABLE as error:
                 raise UnreachableError(f"the list of predictions is not readable ({type(error).__name__})") from error

@@ -30,7 +30,7 @@ _VIDEO_URLS = ("https://", "http://", "data:video/", "data:application/octet-str
 
 
 def read_prediction(data: Mapping[str, Any]) -> Prediction:
-    """The provider's answer about one prediction, as a `Prediction`. Total: any mapping with an id has a meaning."""
+    """The provider's answer about one prediction, as a `Prediction`: any mapping with an id has a meaning."""
     version = one_line(data.get("version"))
     prediction = _read(data)
     return prediction if version == _HIDDEN else replace(prediction, version=version)

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -25,6 +26,7 @@ from paths import ROOT
 from protocol import generation
 from providers import downloading, replicate_api
 from providers.base import Request, State
+from providers.downloading import Downloader
 from providers.history import History
 from scenes import SCENES
 from studies import STUDIES
@@ -581,6 +583,7 @@ def test_the_bill_names_what_may_have_to_be_created_as_well(tmp_path: Path) -> N
         (["--count", "33"], "--count 33: too many"),
         (["--count", "0"], "expected an integer of at least 1"),
         (["--rate", "-1"], "expected an integer of at least 1"),
+        (["--provider", "simulator", "--size", "99998x56248"], "at most 3840x2160"),
         (["--frames", "nowhere"], "expected one galton_board_final with one of .png"),
     ],
 )
@@ -854,6 +857,11 @@ def test_cells_of_two_protocols_are_not_mixed(tmp_path: Path) -> None:
         "{}",
         '{"event": "dance", "scene": "dice", "model": "wan", "seed": 0, "attempt": 0}',
         '{"event": "submitted", "scene": "dice", "model": "wan", "seed": 7, "attempt": 0, "id": "x"}',
+        '{"event": "retry", "scene": "dice", "model": "wan", "seed": 0, "attempt": 1e999}',
+        '{"event": "retry", "scene": "dice", "model": "wan", "seed": 1e999, "attempt": 0}',
+        '{"event": "ended", "scene": "dice", "model": "wan", "seed": 0, "attempt": -1, "state": "stuck", "detail": ""}',
+        '{"event": "intent", "scene": "dice", "model": "wan", "seed": 1, "attempt": 0, "digest": "D", '
+        '"time": "2026-12-01T06:00:00"}',
     ],
 )
 def test_a_ledger_that_makes_no_sense_stops_the_run(tmp_path: Path, line: str) -> None:
@@ -863,6 +871,52 @@ def test_a_ledger_that_makes_no_sense_stops_the_run(tmp_path: Path, line: str) -
             file.write(f"{line}\n")
         ran = place.run("--count", "2")
         assert ran.code == 2 and re.search(r"ledger\.jsonl: line 5: ", ran.err)
+
+
+@pytest.mark.parametrize(
+    "output", ["data:video/mp4;base64,\u00e9", "http://127.0.0.1:99999/x", "http://127.0.0.1/\ud800"]
+)
+def test_one_odd_output_costs_no_other_video(tmp_path: Path, output: str) -> None:
+    odd = _for_seed(0, Outcome(output=lambda url: output))
+    with studio(tmp_path, ReplicateService(odd)) as place:
+        for _ in range(2):
+            ran = place.run("--count", "4")
+            assert ran.code == 1 and len(place.videos()) == 3 and len(place.service.predictions) == 4
+            assert place.rollout(0).attempts[-1].state is State.NO_VIDEO
+
+
+def test_an_error_that_nobody_foresaw_ends_one_rollout_alone(tmp_path: Path) -> None:
+    fetch = Downloader.fetch
+
+    async def odd(self: Downloader, url: str, path: Path) -> None:
+        if path.name == ".seed_0.mp4.part":
+            raise LookupError("something odd")
+        await fetch(self, url, path)
+
+    with studio(tmp_path) as place:
+        with mock.patch.object(Downloader, "fetch", odd):
+            ran = place.run("--count", "4")
+        assert ran.code == 1 and len(place.videos()) == 3
+        assert "dice / wan seed 0: unknown (unforeseen LookupError: something odd)" in ran.out
+        assert place.run("--count", "4").code == 0 and len(place.service.predictions) == 4
+
+
+@pytest.mark.parametrize("body", [{}, {"detail": "x"}, {"id": "other", "status": "succeeded", "output": "https://x/y"}])
+def test_an_answer_that_is_not_about_the_prediction_is_no_answer(tmp_path: Path, body: dict[str, str]) -> None:
+    with studio(tmp_path) as place:
+        place.service.fail("GET", "/predictions/", *[json_response(body)] * 3)
+        assert place.run("--count", "1").code == 0 and len(place.service.predictions) == 1
+
+
+def test_a_date_that_no_clock_shows_does_no_harm(tmp_path: Path) -> None:
+    with studio(tmp_path) as place:
+        place.service.fail("GET", "/v1/account", Response(503, b"", {"Date": "Mon, 01 Jan 0001 00:00:00 GMT"}))
+        assert place.run("--count", "1").code == 0
+
+
+def test_a_rate_without_end_is_no_limit(tmp_path: Path) -> None:
+    with studio(tmp_path) as place:
+        assert place.run("--count", "1", "--rate", "9" * 400).code == 0
 
 
 def test_an_interrupted_run_says_how_to_go_on(tmp_path: Path) -> None:

@@ -245,6 +245,10 @@ def test_https_and_loopback_are_usable_base_urls(url: str) -> None:
         "",
         "http://127.0.0.1.evil.org",
         "https://a:b@c.org",
+        "http://127.0.0.1:99999",
+        "http://127.0.0.1:0",
+        f"https://{'a' * 64}.org",
+        "https://a..org",
     ],
 )
 def test_other_base_urls_are_refused_by_name(url: str) -> None:
@@ -271,6 +275,11 @@ def _fetch(base: str, url: str, path: Path) -> None:
         "https://127.0.0.1/x.mp4",
         "http://169.254.169.254/latest/meta-data",
         "file:///etc/passwd",
+        "https://replicate.delivery:99999/x.mp4",
+        "https://replicate.delivery/x\ud800",
+        f"https://{'a' * 64}.replicate.delivery/x.mp4",
+        "https://[::1",
+        "data:video/mp4;base64,\u00e9",
     ],
 )
 def test_nothing_is_fetched_from_other_hosts(tmp_path: Path, url: str) -> None:
@@ -284,12 +293,22 @@ class Store(LoopbackService):
 
     def handle(self, request: Any) -> Response:
         away = {"/there": f"{self.url}/clip", "/round": f"{self.url}/round", "/away": "https://elsewhere.example/clip"}
+        away |= {"/port": "http://127.0.0.1:99999/", "/bracket": "http://["}
         if request.path in away:
             return Response(302, headers={"Location": away[request.path]})
         return Response(200, moving_clip())
 
 
-@pytest.mark.parametrize(("path", "says"), [("/there", ""), ("/round", "redirects"), ("/away", "elsewhere.example")])
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [
+        ("/there", ""),
+        ("/round", "redirects"),
+        ("/away", "elsewhere.example"),
+        ("/port", "99999"),
+        ("/bracket", "not a URL"),
+    ],
+)
 def test_redirects_are_followed_within_the_allowed_hosts(tmp_path: Path, path: str, says: str) -> None:
     with Store() as store:
         if says:
@@ -446,7 +465,8 @@ def test_a_service_that_answers_no_create_is_given_up_cell_by_cell(tmp_path: Pat
         assert any("stopped after 5 equal failures" in remark for remark in report.remarks)
 
 
-RUNS = json_response({"id": "x", "model": "m", "version": "v", "status": "processing"})
+def _runs(prediction_id: str) -> Response:
+    return json_response({"id": prediction_id, "model": "m", "version": "v", "status": "processing"})
 
 
 @pytest.mark.parametrize("fault", [json_response({"detail": "internal"}, 500), NO_ANSWER, Response(200, b"no json")])
@@ -467,7 +487,7 @@ def test_a_prediction_that_ends_before_it_is_cancelled_is_used(tmp_path: Path) -
     with studio(tmp_path, ReplicateService(lambda *_: Outcome(latency_s=0.4))) as place:
         _generate(place, Settings(8, 60_000, deadline_s=0.1))
         time.sleep(0.4)
-        place.service.fail("GET", "/v1/predictions/", RUNS)
+        place.service.fail("GET", "/v1/predictions/", _runs(*place.service.predictions))
         assert place.run("--count", "1", "--retry").code == 0
         assert len(place.service.sent("POST", "/cancel")) == 1 and len(place.service.predictions) == 1
 
@@ -477,7 +497,7 @@ def test_a_prediction_that_ends_before_it_is_cancelled_is_used(tmp_path: Path) -
     [
         (NO_ANSWER, "cannot be cancelled: no answer"),
         (json_response({}, 500), "cannot be cancelled: HTTP 500"),
-        (RUNS, "still runs, although it is cancelled"),
+        (_runs("x"), "still runs, although it is cancelled"),
     ],
 )
 def test_a_prediction_that_cannot_be_cancelled_is_not_made_anew(tmp_path: Path, fault: Response, says: str) -> None:
