@@ -66,10 +66,14 @@ class Request:
 
 @dataclass(frozen=True)
 class Lost:
-    """An intent without an id: a prediction that may or may not have been created at about this time."""
+    """An intent without an id: a prediction that may or may not have been created.
+
+    time: of the intent, on the provider's clock. frame_url: where it would find its frame; empty when not known.
+    """
 
     request: Request
     time: datetime
+    frame_url: str = ""
 
 
 @dataclass(frozen=True)
@@ -150,7 +154,15 @@ class Provider(Protocol):
         Raises UserError when the run cannot work.
         """
 
-    async def submit(self, request: Request) -> Prediction:
+    def now(self) -> datetime:
+        """The time on the provider's clock, as far as it is known: it outlasts a wrong clock of this machine."""
+
+    async def frame_url(self, request: Request) -> str:
+        """Where the provider finds the request's frame; empty when it needs none. Raises UnreachableError or
+        UnusableError.
+        """
+
+    async def submit(self, request: Request, frame_url: str) -> Prediction:
         """Create one prediction, never twice.
 
         Raises RateLimitedError, UnreachableError, RejectedError, ModelUnusableError, UnusableError or

@@ -50,13 +50,16 @@ class Creator:
         for _ in range(_UNANSWERED_CREATES):
             self._run.show(request, WAITING)
             await self._turn()
-            if not self._may_create(request):
+            frame_url = await self._frame_url(request)
+            if frame_url is None or not self._may_create(request):
                 return None
             self._history.protocol(*request.key[:2], request.generation.digest, request.generation.record)
-            attempt = self._history.intent(request.key, request.generation.digest, self._provider.name)
+            attempt = self._history.intent(
+                request.key, request.generation.digest, self._provider.name, self._provider.now(), frame_url
+            )
             self._run.report.created += 1
             try:
-                prediction = await self._submit(request)
+                prediction = await self._submit(request, frame_url)
             except ResultUnknownError as error:
                 trouble = str(error)
                 self._run.progress.note(f"{cell_name(request)} seed {request.seed}: {error}; looking whether it exists")
@@ -112,13 +115,26 @@ class Creator:
             return False
         return not self._run.is_stopped(request)
 
-    async def _submit(self, request: Request) -> Prediction | None:
+    async def _frame_url(self, request: Request) -> str | None:
+        """Where the provider finds the frame; None when nothing more is to be created."""
+        pauses = self._pauses()
+        while not self._run.is_stopped(request):
+            try:
+                return await self._provider.frame_url(request)
+            except UnreachableError as error:
+                if pauses.exhausted:
+                    raise UnusableError(str(error)) from error
+                self._gate.close(pauses.next(), str(error))
+            await self._turn()
+        return None
+
+    async def _submit(self, request: Request, frame_url: str) -> Prediction | None:
         """The paid call, repeated only after an answer that nothing was created; None when it is not made after all."""
         pauses, clock = self._pauses(), asyncio.get_running_loop().time
         refusals, last_created = 0, self._last_created
         while True:
             try:
-                prediction = await self._provider.submit(request)
+                prediction = await self._provider.submit(request, frame_url)
                 self._last_created = clock()
                 return prediction
             except RateLimitedError as error:
@@ -153,7 +169,8 @@ class Creator:
 
     async def _look_up(self, requests: Sequence[Request], *, absent: str | None = None) -> None:
         """absent: what is recorded of those that are not listed by now; None: they may yet be."""
-        wanted = [Lost(request, self._attempt(request).time) for request in requests]
+        attempts = {request: self._attempt(request) for request in requests}
+        wanted = [Lost(request, attempt.time, attempt.frame_url) for request, attempt in attempts.items()]
         pauses = self._pauses()
         while True:
             try:

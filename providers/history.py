@@ -3,7 +3,8 @@
 Lines, each with `time` (UTC) and, but for `protocol`, with `scene`, `model`, `seed`:
 
     protocol   digest and its parts, once for each digest of a cell
-    intent     attempt, digest, provider: written before each paid call
+    intent     attempt, digest, provider, provider_time, frame_url: written before each paid call; the time on the
+               provider's clock, and where it finds the frame, by which a later run knows what came of the call
     submitted  attempt, id, version: written after it; version of the model, where the provider says it
     absent     attempt, detail: nothing was created, and why, as far as it is known
     ended      attempt, state, detail: the end, except for a video (see `providers.base.State`)
@@ -29,12 +30,14 @@ LEDGER_FILE = "ledger.jsonl"
 class Attempt:
     """One paid call and what came of it.
 
-    state: None while it is open. detail: of its end, or why nothing was created. sha256: of the verified video.
+    time: of its intent, on the provider's clock. state: None while it is open. detail: of its end, or why nothing was
+        created. sha256: of the verified video.
     """
 
     number: int
     time: datetime
     digest: str
+    frame_url: str = ""
     id: str | None = None
     state: State | None = None
     detail: str = ""
@@ -91,9 +94,10 @@ class History:
         if (scene, model, digest) not in self._protocols:
             self._write({"event": "protocol", "scene": scene, "model": model, "digest": digest, "parts": dict(parts)})
 
-    def intent(self, key: RolloutKey, digest: str, provider: str) -> Attempt:
-        """About to make a paid call. It is on disk when this returns."""
-        self._event(key, "intent", len(self.rollout(key).attempts), digest=digest, provider=provider)
+    def intent(self, key: RolloutKey, digest: str, provider: str, time: datetime, frame_url: str) -> Attempt:
+        """About to make a paid call, at `time` on the provider's clock. It is on disk when this returns."""
+        marks = {"provider_time": time.isoformat(timespec="milliseconds"), "frame_url": frame_url}
+        self._event(key, "intent", len(self.rollout(key).attempts), digest=digest, provider=provider, **marks)
         return self.rollout(key).attempts[-1]
 
     def submitted(self, key: RolloutKey, attempt: Attempt, prediction: Prediction) -> None:
@@ -135,7 +139,8 @@ class History:
         if event == "intent":
             if number != len(rollout.attempts):
                 raise ValueError(f"attempt {number} follows {len(rollout.attempts)} attempts")
-            rollout.attempts.append(Attempt(number, _time(record), str(record["digest"])))
+            frame_url = str(record.get("frame_url", ""))
+            rollout.attempts.append(Attempt(number, _time(record), str(record["digest"]), frame_url))
             return
         if event == "retry":
             rollout.allowance_from = number
@@ -161,9 +166,10 @@ def _whole(record: Mapping[str, Any], name: str) -> int:
 
 
 def _time(record: Mapping[str, Any]) -> datetime:
-    time = datetime.fromisoformat(record["time"])
+    text = record.get("provider_time", record["time"])
+    time = datetime.fromisoformat(text)
     if time.tzinfo is None:
-        raise ValueError(f"time is {record['time']!r}, without a time zone")
+        raise ValueError(f"time is {text!r}, without a time zone")
     return time
 
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor
+from datetime import UTC, datetime
 from pathlib import Path
 
 from protocol import Generation
@@ -32,7 +33,13 @@ class LocalProvider:
     async def prepare(self, generations: Sequence[Generation]) -> list[str]:
         return []
 
-    async def submit(self, request: Request) -> Prediction:
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+    async def frame_url(self, request: Request) -> str:
+        return ""
+
+    async def submit(self, request: Request, frame_url: str) -> Prediction:
         scene, model, seed = request.key
         return Prediction(f"{self.name}:{scene}/{model}/{seed}", None, version=self._version)
 

@@ -11,6 +11,7 @@ by its transport; a create never is, and it must not be.
 import asyncio
 import math
 import os
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -41,7 +42,7 @@ from providers.base import (
 )
 from providers.downloading import Downloader
 from providers.frames import FrameStore, Upload
-from providers.replicate_output import read_prediction
+from providers.replicate_output import FAILED, read_prediction
 from providers.replicate_schema import check_inputs, input_schema
 
 BASE_URL = "REPLICATE_BASE_URL"
@@ -57,8 +58,15 @@ _OUTPUT_DOMAINS = ("replicate.delivery", "replicate.com")
 _HTTP_TIMEOUT = httpx.Timeout(30.0, connect=10.0)
 # Wall clock of one whole call, with the repeats that the client's transport makes of a GET.
 _CALL_TIMEOUT_S = 90.0
-# Clocks differ, and a create may take a while until it is listed: a lost prediction may look this much older.
+# What the service tells of its clock may be old, and is in whole seconds: a lost prediction may look this much older.
 _CLOCK_TOLERANCE = timedelta(minutes=2)
+# A create waits for a rate limit after its intent. What came later than this is of somebody else, unless its frame is
+# the very upload that was to be used.
+_LATEST = timedelta(hours=1)
+# Where an intent lies in the future, some clock was wrong: uploads are kept, and so used, for no longer than this.
+_UPLOAD_LIFE = timedelta(hours=24)
+# A clock that is further off than this is none.
+_LARGEST_OFFSET = timedelta(days=366)
 
 # What the client raises for an answer that it cannot read: not JSON, not the fields it knows, not an object at all.
 # A time may lie beyond what a clock can show.
@@ -130,7 +138,8 @@ class ReplicateProvider:
         self._downloader = Downloader(self._base_url, _OUTPUT_DOMAINS, authorization, downloads)
         self._frames = FrameStore(self._upload)
         self._served: dict[str, _Served] = {}
-        self._clock_offset = timedelta(0)
+        # A time that the service told, and when that was on a clock that nobody sets.
+        self._told: tuple[datetime, float] | None = None
 
     async def prepare(self, generations: Sequence[Generation]) -> list[str]:
         # The token first: with a bad one, models and versions are said not to exist.
@@ -157,9 +166,17 @@ class ReplicateProvider:
                 check_inputs(generation.model.key, model, names, schemas[model])
         return remarks
 
-    async def submit(self, request: Request) -> Prediction:
+    def now(self) -> datetime:
+        if self._told is None:
+            return datetime.now(UTC)
+        told, then = self._told
+        return told + timedelta(seconds=time.monotonic() - then)
+
+    async def frame_url(self, request: Request) -> str:
+        return await self._frames.url(request.generation.frame)
+
+    async def submit(self, request: Request, frame_url: str) -> Prediction:
         model = str(request.generation.model.replicate_id)
-        frame_url = await self._frames.url(request.generation.frame)
         inputs = {**request.inputs, request.generation.model.frame_field: frame_url}
         served = self._served.get(model, _Served("", by_version=False))
         try:
@@ -168,7 +185,7 @@ class ReplicateProvider:
             if error.status == 404 and served.by_version is None and served.version:
                 # Nothing was created: the model has no such address, so it is not an official one.
                 self._served[model] = replace(served, by_version=True)
-                return await self.submit(request)
+                return await self.submit(request, frame_url)
             if error.status in _MODEL:
                 raise ModelUnusableError(str(error)) from error
             if error.status == 429:
@@ -202,14 +219,15 @@ class ReplicateProvider:
         return read_prediction(data)
 
     async def find(self, lost: Sequence[Lost], known_ids: frozenset[str]) -> dict[RolloutKey, Prediction]:
-        """See `Provider.find`. Matched on model, inputs (the frame's URL apart) and time.
+        """See `Provider.find`. Matched on model, inputs with the frame's URL, and time.
 
-        A prediction whose data the provider has already deleted cannot be matched; nor could its video be had.
+        One whose data the provider has already deleted may be any of its model and time: it is taken for the lost one,
+        so that nothing that may have been paid for is made again unasked.
         """
         found: dict[RolloutKey, Prediction] = {}
         if not lost:
             return found
-        horizon = min(one.time for one in lost) - _CLOCK_TOLERANCE
+        horizon = min(self._earliest(one) for one in lost)
         taken = set(known_ids)
         listed = await self._listed_since(horizon)
         # Oldest first on both sides: of two equal requests the earlier one gets the earlier prediction.
@@ -239,7 +257,9 @@ class ReplicateProvider:
     async def _on_response(self, response: httpx.Response) -> None:
         if date := response.headers.get("Date"):
             with suppress(ValueError, TypeError):
-                self._clock_offset = parsedate_to_datetime(date) - datetime.now(UTC)
+                told = parsedate_to_datetime(date)
+                if abs(told - datetime.now(UTC)) < _LARGEST_OFFSET:
+                    self._told = told, time.monotonic()
         if response.status_code >= 400:
             body = await response.aread()
             detail = one_line(hints.detail(body))
@@ -305,7 +325,7 @@ class ReplicateProvider:
         # Uploads are not paid for, so that one without an answer is simply made again.
         try:
             sent = await self._call(self._client.files.async_create(frame))
-            expires = None if sent.expires_at is None else _time(sent.expires_at) - self._clock_offset
+            expires = None if sent.expires_at is None else _time(sent.expires_at) - (self.now() - datetime.now(UTC))
             return Upload(str(sent.urls["get"]), expires)
         except (_HttpError, *_UNREADABLE) as error:
             raise UnreachableError(
@@ -313,17 +333,17 @@ class ReplicateProvider:
             ) from error
 
     async def _listed_since(self, horizon: datetime) -> list[dict[str, Any]]:
-        """Our predictions since `horizon` on our clock, newest first."""
+        """Our predictions since `horizon`, newest first."""
         listed: list[dict[str, Any]] = []
         page = await self._list_page("/v1/predictions", self._client.predictions.async_list())
         while True:
             try:
                 results = [{**data, "id": str(data["id"])} for data in page["results"]]
-                listed += [data for data in results if self._created(data) >= horizon]
+                listed += [data for data in results if _created(data) >= horizon]
             except _UNREADABLE as error:
                 raise UnreachableError(f"the list of predictions is not readable ({type(error).__name__})") from error
             following = page.get("next")
-            if not following or len(results) == 0 or self._created(results[-1]) < horizon:
+            if not following or len(results) == 0 or _created(results[-1]) < horizon:
                 return listed
             cursor = self._base_url.join(str(following))
             if cursor.host != self._base_url.host:
@@ -338,17 +358,29 @@ class ReplicateProvider:
         except _HttpError as error:
             raise UnusableError(f"cannot list the predictions: {error}") from error
 
-    def _created(self, data: Mapping[str, Any]) -> datetime:
-        """When a prediction was created, on our clock."""
-        return _time(str(data["created_at"])) - self._clock_offset
+    def _earliest(self, lost: Lost) -> datetime:
+        """When a lost prediction was created at the earliest."""
+        now = self.now()
+        return (lost.time if lost.time <= now + _CLOCK_TOLERANCE else now - _UPLOAD_LIFE) - _CLOCK_TOLERANCE
 
     def _is_of(self, data: Mapping[str, Any], lost: Lost) -> bool:
-        inputs = data.get("input") or {}
-        return (
-            data.get("model") == lost.request.generation.model.replicate_id
-            and all(name in inputs and inputs[name] == value for name, value in lost.request.inputs.items())
-            and self._created(data) >= lost.time - _CLOCK_TOLERANCE
-        )
+        model, created = lost.request.generation.model, _created(data)
+        if data.get("model") != model.replicate_id or created < self._earliest(lost):
+            return False
+        inputs = data.get("input")
+        if not inputs:
+            return data.get("status") not in FAILED and created - lost.time <= _LATEST
+        wanted = {**lost.request.inputs, model.frame_field: lost.frame_url}
+        if not lost.frame_url:
+            del wanted[model.frame_field]
+            if created - lost.time > _LATEST:
+                return False
+        return all(name in inputs and inputs[name] == value for name, value in wanted.items())
+
+
+def _created(data: Mapping[str, Any]) -> datetime:
+    """When a prediction was created, on the service's clock."""
+    return _time(str(data["created_at"]))
 
 
 def _served(about: Mapping[str, Any]) -> _Served:

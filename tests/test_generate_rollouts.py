@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -359,7 +360,7 @@ def _lost_intent(place: Studio) -> Request:
     """What a run leaves that is killed between its intent and the answer."""
     request = Request(generation(STUDIES["main"], "dice", MODELS["wan"], place.frames), 0)
     history = History(place.rollouts / "main")
-    history.intent(request.key, request.generation.digest, "replicate")
+    history.intent(request.key, request.generation.digest, "replicate", place.service.now(), "")
     history.close()
     return request
 
@@ -380,6 +381,56 @@ def test_a_lost_create_is_found_among_all_others_whatever_the_clock(tmp_path: Pa
         assert place.run("--count", "1").code == 0
         assert place.rollout(0).attempts[-1].id == wanted
         assert len(place.service.predictions) == 152, "nothing was created"
+
+
+def _lose_ids(place: Studio, hours_ahead: float = 0.0) -> None:
+    """The ledger and the folder as if every create had been killed before its answer, under a clock that was ahead."""
+    ledger = place.rollouts / "main" / "ledger.jsonl"
+    events = [json.loads(line) for line in ledger.read_text().splitlines()]
+    kept = [event for event in events if event["event"] in {"protocol", "intent"}]
+    for event in kept:
+        event["time"] = (datetime.fromisoformat(event["time"]) + timedelta(hours=hours_ahead)).isoformat()
+    ledger.write_text("".join(f"{json.dumps(event)}\n" for event in kept))
+    for video in place.videos():
+        (place.rollouts / "main" / video).unlink()
+
+
+@pytest.mark.parametrize("hours_ahead", [-5.0, 0.5, 5.0])
+def test_a_lost_create_is_found_when_the_clock_was_wrong_and_is_set_right(tmp_path: Path, hours_ahead: float) -> None:
+    with studio(tmp_path) as place:
+        place.run("--count", "2")
+        _lose_ids(place, hours_ahead)
+        assert place.run("--count", "2").code == 0 and len(place.service.predictions) == 2
+
+
+def test_a_lost_create_whose_data_were_removed_is_made_anew_only_on_request(tmp_path: Path) -> None:
+    with studio(tmp_path, ReplicateService(lambda *_: Outcome(life_s=0.5))) as place:
+        assert place.run("--count", "2").code == 0
+        _lose_ids(place)
+        time.sleep(0.6)
+        ran = place.run("--count", "2")
+        assert ran.code == 1 and "seed 0-1: expired" in ran.out and len(place.service.predictions) == 2
+        assert place.run("--count", "2", "--retry").code == 0 and len(place.service.predictions) == 4
+
+
+def test_a_prediction_of_another_upload_is_not_taken_for_a_lost_one(tmp_path: Path) -> None:
+    with studio(tmp_path) as place:
+        place.run("--count", "1")
+        _lose_ids(place)
+        ((mine, created),) = place.service.predictions.items()
+        del place.service.predictions[mine]
+        other = place.service.create(created.model, {**created.input, "first_frame": "http://127.0.0.1/files/other"})
+        assert place.run("--count", "1").code == 0
+        assert place.rollout(0).attempts[-1].id != other and len(place.service.predictions) == 2
+
+
+def test_what_was_created_long_after_an_intent_is_not_taken_for_it(tmp_path: Path) -> None:
+    with studio(tmp_path) as place:
+        request = _lost_intent(place)
+        other = place.service.create("wan-video/wan-2.7-i2v", request.inputs)
+        place.service.predictions[other].time += timedelta(hours=2)
+        assert place.run("--count", "1").code == 0
+        assert place.rollout(0).attempts[-1].id != other
 
 
 def test_a_lost_create_that_came_to_nothing_is_made_once(tmp_path: Path) -> None:

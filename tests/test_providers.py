@@ -160,7 +160,7 @@ def test_a_lost_prediction_has_time_to_be_listed(base: str, settle_s: float, mon
 def test_the_ledger_holds_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REPLICATE_API_TOKEN", "r8-0123456789")
     with closing(History(tmp_path)) as history:
-        attempt = history.intent(("dice", "wan", 0), "abc", "replicate")
+        attempt = history.intent(("dice", "wan", 0), "abc", "replicate", datetime.now(UTC), "")
         history.ended(("dice", "wan", 0), attempt, State.FAILED, "bad token r8-0123456789")
     assert "r8-0123456789" not in history.path.read_text()
 
@@ -558,7 +558,7 @@ def test_a_list_that_cannot_be_had_ends_the_run_before_anything_is_created(tmp_p
     with studio(tmp_path) as place:
         made = generation(STUDIES["main"], "dice", MODELS["wan"], place.frames)
         with closing(History(place.rollouts / "main")) as history:
-            history.intent(("dice", "wan", 0), made.digest, "replicate")
+            history.intent(("dice", "wan", 0), made.digest, "replicate", datetime.now(UTC), "")
         place.service.fail("GET", "/v1/predictions", *[json_response({}, 500)] * 1000)
         with pytest.raises(UserError, match="expected its list of what an earlier run may have paid for"):
             _generate(place, Settings(8, 60_000, deadline_s=0.3))
