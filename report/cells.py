@@ -101,8 +101,9 @@ def sentence(results: Results, scene: Scene, model: str, found: str) -> str:
     p = f"p = {p_value(exact['tv_exact']['p'])} by TV, {p_value(exact['chi2_exact']['p'])} by χ²"
     if found == "differs":
         return (
-            f"Differs from the reference: TV is {number(scored['tv'])} where sampling noise alone gives "
-            f"{number(scored['floor'])} ({p}). {_departure(scene, scored['counts'])}"
+            f"Differs from the reference by both exact tests, at a false discovery rate of {ALPHA}: TV is "
+            f"{number(scored['tv'])} where sampling noise alone gives {number(scored['floor'])} ({p}). "
+            f"{_departure(scene, scored['counts'])} Bonferroni and e-values ask for more, and may not agree."
         )
     if found == "split":
         which = "χ²" if exact["chi2_exact"]["significant"] else "TV"
