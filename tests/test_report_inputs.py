@@ -146,7 +146,7 @@ def test_labels_of_some_scenes_only_make_a_report(analysis: Path) -> None:
     (results / "validate_extraction.json").write_bytes((results / "validate_extraction_some.json").read_bytes())
     (analysis / "human_labels.json").write_bytes((analysis.parent / "some.json").read_bytes())
     assert make_report.main(["--analysis", str(analysis)]) == 0
-    section, own = checks.judge_validations(inputs.read(analysis))
+    section, own, *_ = checks.judge_validations(inputs.read(analysis))
     assert [row[0] for row in section.table.rows] == ["Ball fork", "Dice", "All scenes"]
     assert section.sentence == own.sentence and "agree on 6 of 8 rollouts: 75.0 %" in own.sentence
 
